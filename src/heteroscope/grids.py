@@ -1,0 +1,37 @@
+"""Which (rho, gamma) points to visit: the paper's grids, and the diagonal rho = 1 - gamma evenly spaced in the logit."""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import logit
+
+_MIDDLE = tuple(k / 10 for k in range(1, 10))
+
+#: rho and gamma of the paper's network diagrams: 22 values.
+NETWORK_GRID: Float[np.ndarray, "22"] = np.array(
+    [10.0**-k for k in range(11, 1, -1)] + list(_MIDDLE) + [0.99, 0.999, 0.9999]
+)
+#: rho and gamma of the paper's field theory: 19 different values (its text lists one twice).
+FIELD_GRID: Float[np.ndarray, "19"] = np.array(
+    [10.0**-k for k in range(6, 1, -1)] + list(_MIDDLE) + [0.99, 0.999, 0.9999, 0.99999, 0.999999]
+)
+#: rho along the paper's diagonal, its two ends left out: they have no solution.
+PAPER_DIAGONAL: Float[np.ndarray, "94"] = np.array(
+    [10.0**-k for k in range(11, 1, -1)] + [k / 100 for k in range(10, 91)] + [0.99, 0.999, 0.9999]
+)
+#: The logits of rho between which the diagonal search looks: rho from one half to 1 - 1e-6.
+#: Below one half every network measured was flat; at the upper end every one had memorised its data.
+DIAGONAL_LOGITS = (0.0, float(-logit(1e-6)))
+
+
+def diagonal(n_points: int, low: float = DIAGONAL_LOGITS[0], high: float = DIAGONAL_LOGITS[1]) -> Float[np.ndarray, " t"]:
+    """logit rho = -logit gamma for `n_points` points of the diagonal, evenly spaced in the logit."""
+    return np.linspace(low, high, n_points)
+
+
+def refine(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[np.ndarray, " u"]:
+    """`n_points` new logits spread evenly over the two intervals around the best visited point.
+
+    At an end of the line the one interval there is takes them all.
+    """
+    left, right = max(best - 1, 0), min(best + 1, len(visited) - 1)
+    return np.setdiff1d(np.linspace(visited[left], visited[right], n_points + 2 + (n_points % 2)), visited[left : right + 1])
