@@ -1,0 +1,143 @@
+"""Points on a line: the finite-volume Laplacian of an even or uneven grid with a density, and its banded solves.
+
+    w_i = c p_i cell_i,    k_i = c (p_i + p_{i+1}) / (2 h_i),    c such that the w_i sum to the number of points
+
+On an even grid with a uniform density w = 1 and k = 1 / h^2: each point counts once in the likelihood, and each
+difference between neighbours once in the Dirichlet energy. Cells reach half way to both neighbours; the outermost are
+symmetric about their point, so the natural boundary lies half a spacing outside.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dgbsv, dpbsv, dptsv
+
+from heteroscope.errors import InputError
+from heteroscope.field.lattice import Field
+
+# A few units in the last place on the diagonal keep rounding from making a stiff chain indefinite. What they cost falls
+# on constant fields alone, which K does not see; each solve restores them from the sum of its rows.
+_SAFE = 1.0 + 8.0 * np.finfo(float).eps
+
+
+class Chain(NamedTuple):
+    """Weights of the points, and stiffnesses of the edges between neighbours."""
+
+    weights: Field
+    stiffness: Float[np.ndarray, " edge"]
+
+    def laplacian(self, field: Field) -> Field:
+        """(K f)_i = k_{i-1} (f_i - f_{i-1}) - k_i (f_{i+1} - f_i)."""
+        flux = self.stiffness * np.diff(field)
+        result = np.zeros_like(field)
+        result[:-1] -= flux
+        result[1:] += flux
+        return result
+
+    def dirichlet(self, field: Field) -> float:
+        """sum_i k_i (f_{i+1} - f_i)^2."""
+        return float(self.stiffness @ np.diff(field) ** 2)
+
+    def degree(self) -> Field:
+        """The diagonal of K."""
+        result = np.zeros_like(self.weights)
+        result[:-1] += self.stiffness
+        result[1:] += self.stiffness
+        return result
+
+    def solve(self, diagonal: Field, scale: float, right: Field) -> Field:
+        """(diag + scale K)^-1 right: one tridiagonal Cholesky factorisation, O(n), then the sum of the rows exactly."""
+        *_, solution, info = dptsv(diagonal + _SAFE * scale * self.degree(), -scale * self.stiffness, right)
+        if info:
+            raise ArithmeticError(f"the tridiagonal system is not positive definite at row {info}")
+        return solution + (right.sum() - diagonal @ solution) / diagonal.sum()
+
+    def solve_pair(
+        self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
+    ) -> tuple[Field, Field] | None:
+        """Both fields at once, unknowns interleaved so that the bandwidth is 2; then both sums of rows exactly."""
+        bands = self._pair_bands(diagonals, coupling, scales)
+        bands[0] *= _SAFE
+        *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
+        if info:
+            return None
+        first, second = solution[0::2], solution[1::2]
+        a, b, c = diagonals[0].sum(), coupling.sum(), diagonals[1].sum()
+        determinant = a * c - b * b
+        if determinant <= 0.0:
+            return None
+        miss_first = right[0].sum() - diagonals[0] @ first - coupling @ second
+        miss_second = right[1].sum() - coupling @ first - diagonals[1] @ second
+        return (
+            first + (c * miss_first - b * miss_second) / determinant,
+            second + (a * miss_second - b * miss_first) / determinant,
+        )
+
+    def solve_indefinite_pair(
+        self,
+        diagonals: tuple[Field, Field],
+        coupling: Field,
+        scales: tuple[float, float],
+        right: Float[np.ndarray, "unknown column"],
+    ) -> Float[np.ndarray, "unknown column"]:
+        """The same matrix at a saddle, for several right sides: LU with row exchanges, interleaved unknowns."""
+        lower = self._pair_bands(diagonals, coupling, scales)
+        bands = np.zeros((7, lower.shape[1]), order="F")
+        bands[4:] = lower
+        bands[3, 1:] = lower[1, :-1]
+        bands[2, 2:] = lower[2, :-2]
+        *_, solution, info = dgbsv(2, 2, bands, right, overwrite_ab=1)
+        if info:
+            raise ArithmeticError(f"the Hessian is exactly singular at unknown {info}")
+        return solution
+
+    def _pair_bands(
+        self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float]
+    ) -> Float[np.ndarray, "3 unknown"]:
+        degree = self.degree()
+        bands = np.zeros((3, 2 * len(degree)), order="F")
+        for offset, (diagonal, scale) in enumerate(zip(diagonals, scales, strict=True)):
+            bands[0, offset::2] = diagonal + scale * degree
+            bands[2, offset:-2:2] = -scale * self.stiffness
+        bands[1, 0::2] = coupling
+        return bands
+
+
+def interleave(first: Field, second: Field) -> Float[np.ndarray, " unknown"]:
+    """(f_0, g_0, f_1, g_1, ...)."""
+    return np.column_stack((first, second)).ravel()
+
+
+def chain(x: ArrayLike, density: ArrayLike | None = None) -> Chain:
+    """The chain of increasing points `x` under a uniform density, a density given at the points, or that of the points.
+
+    density="points" takes p ~ 1 / cell, the estimate under which every point weighs the same: use it for a sample.
+    """
+    points = np.asarray(x, dtype=float)
+    spacing = _check_increasing(points)
+    cell = np.concatenate(([spacing[0]], (spacing[:-1] + spacing[1:]) / 2, [spacing[-1]]))
+    if isinstance(density, str):
+        if density != "points":
+            raise InputError(f"density={density!r} is not known; use None for uniform, 'points', or an array like x")
+        return Chain(np.ones_like(points), 1.0 / spacing**2)
+    values = np.ones_like(points) if density is None else np.asarray(density, dtype=float)
+    if values.shape != points.shape or not np.all(np.isfinite(values) & (values > 0)):
+        raise InputError("density must hold one positive finite number for each x; give p(x) at the points, any scale")
+    scale = len(points) / float(values @ cell)
+    return Chain(scale * values * cell, scale * (values[:-1] + values[1:]) / (2 * spacing))
+
+
+def _check_increasing(x: np.ndarray) -> Float[np.ndarray, " edge"]:
+    """The spacings of `x`, or an error that says why it is no grid."""
+    if x.ndim != 1 or len(x) < 3:
+        raise InputError(f"x must be a line of at least 3 points, got shape {x.shape}; a field needs neighbours")
+    if not np.all(np.isfinite(x)):
+        raise InputError("x contains NaN or infinity; drop those points")
+    spacing = np.diff(x)
+    if np.any(spacing < 0):
+        raise InputError("x is not sorted; sort x and y together, for example by numpy.argsort(x)")
+    if np.any(spacing == 0):
+        raise InputError("x contains the same point twice; average the repeated points' y, or use field.solve_graph")
+    return spacing

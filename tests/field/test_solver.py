@@ -1,0 +1,211 @@
+"""The solver against independent answers: a dense minimiser, manufactured solutions, and the limits of Table 1."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from heteroscope import field
+from heteroscope.errors import InputError
+from heteroscope.field import Fields, Status
+from heteroscope.field.steps import alternate, best_mean
+
+
+def dense_minimum(x, y, rho, gamma):
+    """The paper's sum in (mean, log precision), written densely, by scipy's trust-region Newton from the flat field."""
+    n, h = len(x), x[1] - x[0]
+    difference = np.diff(np.eye(n), axis=0) / h
+    laplacian = difference.T @ difference
+    alpha, beta = gamma * (1 - rho) / rho, (1 - gamma) * (1 - rho) / rho
+
+    def value(z):
+        m, q = z[:n], np.exp(z[n:])
+        return 0.5 * np.sum(q * (m - y) ** 2 - z[n:]) + alpha * m @ laplacian @ m + beta * q @ laplacian @ q
+
+    def slope(z):
+        m, q = z[:n], np.exp(z[n:])
+        by_precision = 0.5 * (m - y) ** 2 + 2 * beta * laplacian @ q
+        return np.concatenate((q * (m - y) + 2 * alpha * laplacian @ m, by_precision * q - 0.5))
+
+    def curvature(z):
+        m, q = z[:n], np.exp(z[n:])
+        cross = np.diag(q * (m - y))
+        by_precision = 0.5 * (m - y) ** 2 + 2 * beta * laplacian @ q
+        corner = 2 * beta * q[:, None] * laplacian * q + np.diag(by_precision * q)
+        return np.block([[np.diag(q) + 2 * alpha * laplacian, cross], [cross, corner]])
+
+    found = minimize(value, np.zeros(2 * n), jac=slope, hess=curvature, method="trust-exact", options={"gtol": 1e-12})
+    assert np.abs(slope(found.x)).max() < 1e-8
+    return found.x[:n], np.exp(found.x[n:]), value(found.x)
+
+
+@pytest.mark.parametrize(
+    ("rho", "gamma"),
+    [(0.01, 0.5), (0.5, 0.5), (0.9, 0.1), (0.9, 0.9), (0.99, 0.5), (0.99, 0.99), (0.1, 1e-3), (0.7, 0.999)],
+)
+def test_agrees_with_a_dense_minimiser(sine, rho, gamma):
+    x, y = sine(64)
+    mean, precision, energy = dense_minimum(x, y, rho, gamma)
+    found = field.solve(x, y, rho, gamma)
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.mean, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.precision, precision, rtol=1e-8)
+    assert found.energy == pytest.approx(energy, abs=1e-9)
+
+
+def manufactured_error(n, stretch, slant):
+    """The error at a known solution: y and the variance follow from m and l through the stationarity conditions."""
+    rho, gamma = 0.95, 0.5
+    alpha = beta = 0.5 * (1 - rho) / rho
+    s = -1 + (2 * np.arange(n) + 1) / n
+    x = s + stretch * np.sin(np.pi * s) / np.pi
+    wave, slope = np.cos(np.pi * x), -np.pi * np.sin(np.pi * x)
+    density = 1 + slant * wave
+    curvature = -(np.pi**2) * wave + slant * slope / density * slope  # (p f')' / p for f = cos(pi x)
+    mean, precision = wave, 1.2 + 0.2 * wave
+    residual = 2 * alpha * curvature / precision
+    variance = 1 / precision + 4 * beta * 0.2 * curvature - residual**2
+    found = field.solve(x, mean - residual, rho, gamma, density=density, variance=variance)
+    assert found.status is Status.CONVERGED
+    return max(np.abs(found.mean - mean).max(), np.abs(found.precision - precision).max())
+
+
+@pytest.mark.parametrize(("stretch", "slant"), [(0.0, 0.0), (0.0, 0.4), (0.5, 0.0), (0.5, 0.4)])
+def test_manufactured_solutions_converge_at_second_order(stretch, slant):
+    errors = [manufactured_error(n, stretch, slant) for n in (64, 128, 256, 512)]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    np.testing.assert_allclose(orders, 2.0, atol=0.1)
+
+
+def test_rho_to_zero_gives_constants():
+    """Table 1: the data is ignored, both fields are flat. (U_I)"""
+    x = np.linspace(-1, 1, 500)
+    y = np.random.default_rng(0).normal(3.0, 2.0, 500)
+    found = field.solve(x, y, 1e-9, 0.5)
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.mean, y.mean(), atol=1e-6)
+    np.testing.assert_allclose(found.precision, 1 / y.var(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 0.01, 0.5, 0.99, 1 - 1e-6])
+def test_rho_to_one_interpolates_and_has_no_minimum(sine, gamma):
+    """Table 1 and Proposition 1 (i): overfit across all gamma, and in the end no solution. (O_I)"""
+    found = field.solve(*sine(256), 1 - 1e-9, gamma)
+    assert found.status is Status.RUNAWAY
+    assert np.mean((found.mean - sine(256)[1]) ** 2) < 0.02
+
+
+def test_gamma_to_one_matches_the_residuals(sine):
+    """Table 1: a flat mean, and a free precision that matches each residual. (O_II)"""
+    x, y = sine(256)
+    found = field.solve(x, y, 0.5, 1 - 1e-12)
+    assert found.status is Status.CONVERGED
+    assert np.mean((found.precision**-0.5 - np.abs(found.mean - y)) ** 2) < 1e-3
+    assert np.ptp(found.mean) < 0.5 * np.ptp(y)
+
+
+def test_gamma_to_zero_interpolates_under_a_flat_precision(sine):
+    """Table 1: an unregularised mean under a strongly regularised precision overfits until there is no minimum."""
+    x, y = sine(256)
+    found = field.solve(x, y, 0.5, 1e-9)
+    assert found.status is Status.RUNAWAY
+    assert np.ptp(found.precision) < 0.01 * found.precision.mean()
+    assert np.mean((found.mean - y) ** 2) < 0.05
+
+
+@pytest.mark.parametrize(("rho", "gamma"), [(0.0, 0.5), (1.0, 0.5), (0.5, 0.0), (0.5, 1.0)])
+def test_the_edges_of_proposition_1_are_refused(sine, rho, gamma):
+    with pytest.raises(InputError, match=r"rho = |gamma = ") as caught:
+        field.solve(*sine(32), rho, gamma)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_runaway_left_to_run_really_diverges(sine):
+    """Exact alternations from the certified fields multiply the lowest precision by its ratio to the bound, or more."""
+    x, y = sine(128)
+    problem = field.state(field.chain(x), y, 0.999, 0.01)
+    found = field.minimise(problem, Fields(np.zeros(128), np.ones(128)))
+    assert found.status is Status.RUNAWAY
+    bound, precision, energy = field.runaway_bound(problem), found.precision, found.energy
+    for _ in range(4):
+        mean = best_mean(problem, precision)
+        assert np.abs(mean - y).max() <= np.sqrt(bound) / precision.min() + 1e-12
+        lowest = precision.min()
+        precision = alternate(problem, Fields(mean, precision), precision_steps=60).precision
+        assert precision.min() > lowest * lowest / bound * (1 - 1e-6)
+        assert field.energy(problem, Fields(mean, precision)) < energy
+        energy = field.energy(problem, Fields(mean, precision))
+
+
+def test_every_precision_step_descends_and_stays_positive(sine):
+    """t = 1 / (1 + max(-d / precision)) is long enough to move and short enough to descend, from any positive start."""
+    x, y = sine(64)
+    rng = np.random.default_rng(0)
+    for gamma in (0.01, 0.999999):
+        problem = field.state(field.chain(x), y, 0.9, gamma)
+        for _ in range(20):
+            fields = Fields(rng.normal(size=64), np.exp(rng.normal(scale=5.0, size=64)))
+            moved = Fields(fields.mean, alternate(problem, fields, precision_steps=1).precision)
+            assert moved.precision.min() > 0
+            assert field.energy(problem, moved) < field.energy(problem, fields)
+
+
+@pytest.mark.parametrize("n_points", [256, 512, 1024, 2048])
+def test_results_do_not_depend_on_the_number_of_points_without_noise(sine, n_points):
+    for rho, gamma in [(0.5, 0.5), (0.9, 0.1), (0.99, 0.9), (0.99, 0.1)]:
+        fine, coarse = (field.solve(*sine(n, noise=0.0), rho, gamma) for n in (4096, n_points))
+        assert fine.status == coarse.status
+        if fine.status is Status.CONVERGED:
+            for few, many in zip(coarse.fields, fine.fields, strict=True):
+                on_coarse = np.interp(np.linspace(-1, 1, n_points), np.linspace(-1, 1, 4096), many)
+                assert np.abs(few - on_coarse).max() < 8.0 / n_points * np.abs(many).max()
+
+
+def test_a_million_fold_stiff_cell_still_reaches_the_tolerance(sine):
+    """At rho = 1e-6 the precision's curvature lies below the last digit of float64; the tail still resolves it."""
+    found = field.solve(*sine(4096), 1e-6, 0.5)
+    assert found.status is Status.CONVERGED
+    assert found.residual <= 1e-10
+
+
+def test_out_of_steps_says_so_with_its_residual(sine):
+    found = field.solve(*sine(256), 0.999, 0.9999, max_steps=3)
+    assert found.status is Status.OUT_OF_STEPS
+    assert found.n_steps == 3
+    assert found.residual > 1e-10
+
+
+def test_known_variance_never_runs_away(sine):
+    """Averaged over the noise the likelihood bounds the precision: by 1 / variance where that is constant."""
+    x, y = sine(256, noise=0.0)
+    found = field.solve(x, y, 0.999999, 0.01, variance=np.full(256, 0.25))
+    assert found.status is Status.CONVERGED
+    np.testing.assert_allclose(found.precision, 4.0, rtol=1e-3)
+    np.testing.assert_allclose(found.mean, y, atol=1e-3)
+
+
+def test_the_start_does_not_matter_where_there_is_one_minimum(sine):
+    x, y = sine(512)
+    flat = field.solve(x, y, 0.5, 0.5)
+    for start in ("mean first", (y, np.full(512, 0.2))):
+        other = field.solve(x, y, 0.5, 0.5, start=start)
+        np.testing.assert_allclose(other.mean, flat.mean, atol=1e-9)
+        np.testing.assert_allclose(other.precision, flat.precision, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.full(32, np.nan)}, "NaN"),
+        ({"y": np.zeros(31)}, "one y for each x"),
+        ({"y": np.ones(32)}, "constant"),
+        ({"variance": -np.ones(32)}, "variance"),
+        ({"start": "random"}, "not known"),
+        ({"start": (np.zeros(31), np.ones(31))}, "shape"),
+        ({"start": (np.zeros(32), np.zeros(32))}, "positive"),
+    ],
+)
+def test_bad_input_gets_one_line(sine, change, message):
+    x, y = sine(32)
+    with pytest.raises(InputError, match=message) as caught:
+        field.solve(**({"x": x, "y": y, "rho": 0.5, "gamma": 0.5} | change))
+    assert "\n" not in str(caught.value)
