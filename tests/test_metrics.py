@@ -104,7 +104,7 @@ def test_point_forecast_that_is_right_is_infinitely_likely():
     assert metrics.pit([1.0, 0.0, 2.0], [1.0] * 3, [0.0] * 3).tolist() == [0.5, 0.0, 1.0]
 
 
-def test_intervals_of_a_calibrated_forecast(weight):
+def test_intervals_of_a_calibrated_forecast():
     y = stats.norm.ppf((np.arange(1000) + 0.5) / 1000)
     zero, one = np.zeros(1000), np.ones(1000)
     for coverage in (0.5, 0.9, 0.99):
