@@ -1,6 +1,8 @@
 """The paper's nonparametric field theory, solved to machine precision: see docs/field.md."""
 
 from heteroscope.field.chain import Chain, chain
+from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
+from heteroscope.field.folds import Branch, Fold, branch, fold, fold_curve
 from heteroscope.field.functional import (
     Equations,
     Fields,
@@ -11,24 +13,37 @@ from heteroscope.field.functional import (
     hessian_product,
     runaway_bound,
 )
+from heteroscope.field.hysteresis import Hysteresis, hysteresis
 from heteroscope.field.line import solve
+from heteroscope.field.minima import minima
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, Status, minimise
 
 __all__ = [
+    "Branch",
     "Chain",
     "Equations",
     "Fields",
+    "Fold",
+    "GridSolution",
+    "Hysteresis",
     "Problem",
     "Solution",
     "Status",
+    "branch",
     "chain",
     "energy",
     "equations",
+    "fold",
+    "fold_curve",
     "gradient",
     "hessian_product",
+    "hysteresis",
+    "minima",
     "minimise",
     "runaway_bound",
     "solve",
+    "solve_cells",
+    "solve_grid",
     "state",
 ]

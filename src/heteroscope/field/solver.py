@@ -13,6 +13,7 @@ from heteroscope.field.functional import Fields, Problem, energy, equations, run
 from heteroscope.field.lattice import Field
 from heteroscope.field.steps import alternate, best_mean, newton
 
+_SAME = 1e-4
 _ALTERNATIONS = 4  # before Newton, and again after each Newton step that was refused
 
 
@@ -48,9 +49,10 @@ def minimise(problem: Problem, start: Fields, tol: float = 1e-10, max_steps: int
     curvature is a difference of almost equal numbers, still reaches `tol`.
     """
     bound = runaway_bound(problem)
-    fields, tail = start, _zeros(start)
+    fields, tail = start, None
     alternations, curved_up = _ALTERNATIONS, False
-    for n_steps in range(max_steps + 1):
+    n_steps = 0
+    while True:
         conditions = equations(problem, fields, tail)
         if fields.precision.min() > bound:
             interpolating = Fields(best_mean(problem, fields.precision), fields.precision)
@@ -58,24 +60,30 @@ def minimise(problem: Problem, start: Fields, tol: float = 1e-10, max_steps: int
             return _solution(problem, interpolating, residual, Status.RUNAWAY, n_steps)
         if conditions.relative <= tol and curved_up:
             return _solution(problem, fields, conditions.relative, Status.CONVERGED, n_steps)
+        if n_steps == max_steps:
+            return _solution(problem, fields, conditions.relative, Status.OUT_OF_STEPS, n_steps)
         step = None if alternations else newton(problem, fields, conditions)
         curved_up = step is not None
         if step is None:
             alternations = (alternations or _ALTERNATIONS) - 1
-            fields, tail = alternate(problem, fields), _zeros(fields)
+            fields, tail = alternate(problem, fields), None
         else:
             mean, mean_error = _two_sum(fields.mean, step.mean)
             precision, precision_error = _two_sum(fields.precision, step.precision)
-            fields, tail = Fields(mean, precision), tail.plus(1.0, Fields(mean_error, precision_error))
-    return _solution(problem, fields, conditions.relative, Status.OUT_OF_STEPS, max_steps)
+            error = Fields(mean_error, precision_error)
+            fields, tail = Fields(mean, precision), error if tail is None else tail.plus(1.0, error)
+        n_steps += 1
+
+
+def apart(one: Fields, other: Fields) -> bool:
+    """Whether two minima differ: by more than 1e-4 in mean / std or in log precision, root mean square over points."""
+    by_mean = np.mean(np.maximum(one.precision, other.precision) * (one.mean - other.mean) ** 2)
+    by_precision = np.mean(np.log(one.precision / other.precision) ** 2)
+    return bool(max(by_mean, by_precision) > _SAME**2)
 
 
 def _solution(problem: Problem, fields: Fields, residual: float, status: Status, n_steps: int) -> Solution:
     return Solution(*fields, energy(problem, fields), residual, status, n_steps)
-
-
-def _zeros(fields: Fields) -> Fields:
-    return Fields(np.zeros_like(fields.mean), np.zeros_like(fields.precision))
 
 
 def _two_sum(large: Field, small: Field) -> tuple[Field, Field]:

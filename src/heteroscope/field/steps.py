@@ -51,6 +51,11 @@ def newton(problem: Problem, fields: Fields, conditions: Equations) -> Fields | 
     return None
 
 
+def is_minimum(problem: Problem, fields: Fields) -> bool:
+    """Whether the Hessian at these fields is positive definite."""
+    return _newton_direction(problem, fields, Fields(problem.y, problem.y)) is not None
+
+
 def _newton_direction(problem: Problem, fields: Fields, slope: Fields) -> Fields | None:
     """-H^-1 slope, or None where the Hessian H is not positive definite."""
     weights = problem.lattice.weights

@@ -1,0 +1,132 @@
+"""Following a stationary point as rho changes, round the folds where natural continuation in rho would lose it.
+
+    [ H       g_s ] [dz]     [ g                                        ]
+    [ t_z'G   t_s ] [ds] = - [ <t_z, z - z_0>_G + t_s (s - s_0) - length ]
+
+Pseudo-arclength continuation in z = (mean, precision) and s = logit rho at fixed gamma, with gradient g and Hessian H.
+Lengths are measured per point in the Fisher metric of the Gaussian, G = (precision, 1 / (2 precision^2)): they do not
+depend on units.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from heteroscope.field.chain import Chain, interleave
+from heteroscope.field.functional import Fields, Problem, equations, gradient
+from heteroscope.regularisation import alpha_beta
+
+_TOLERANCE = 1e-8  # of the last correction; Newton squares it once more
+_STRAIGHT = 0.9  # the least cosine between tangents of neighbouring points, so that no step leaves its branch
+_CORRECTIONS = 6
+_CLOSE = 0.1  # the largest first correction, as a share of the step: a larger one may end on another branch
+_RESOLVED = 1e-3  # beyond this relative residual the stiff terms are rounding, however small the last correction
+_FIRST, _SHORTEST, _LONGEST = 0.02, 1e-7, 0.2
+
+
+class Row(NamedTuple):
+    """The problems of one gamma, one for each logit rho."""
+
+    base: Problem
+    lattice: Chain
+    logit_gamma: float
+
+    def at(self, logit_rho: float) -> Problem:
+        """The problem there: alpha and beta both fall as exp(-logit rho)."""
+        alpha, beta = alpha_beta(logit_rho, self.logit_gamma)
+        return self.base._replace(alpha=float(alpha), beta=float(beta))
+
+
+class Point(NamedTuple):
+    """A stationary point on a branch, and the unit tangent there: `slope` is its logit rho, `tangent` its fields.
+
+    `step` is the length of the step that led here.
+    """
+
+    logit_rho: float
+    fields: Fields
+    slope: float
+    tangent: Fields
+    step: float
+
+
+def trace(row: Row, start: Fields, logit_rho: float) -> Iterator[Point]:
+    """Points along the branch of a stationary `start`, towards larger rho at first, then wherever the branch leads.
+
+    Steps grow where corrections are easy and shrink where they fail. The branch ends where the shortest step fails, or
+    where rounding of stiff terms leaves too large a residual, as it does far along the unstable branch.
+    """
+    point = first_point(row, start, logit_rho)
+    length = _FIRST
+    while True:
+        yield point
+        ahead = advance(row, point, length)
+        while ahead is None:
+            length /= 2.0
+            if length < _SHORTEST:
+                return
+            ahead = advance(row, point, length)
+        point, length = ahead, min(1.5 * length, _LONGEST)
+
+
+def first_point(row: Row, start: Fields, logit_rho: float) -> Point:
+    """`start` with the tangent that points towards larger rho."""
+    change, length = _tangent(row, start, _solve(row.at(logit_rho), row.lattice, start)[1])
+    return Point(logit_rho, start, 1.0 / length, change.times(1.0 / length), 0.0)
+
+
+def advance(row: Row, point: Point, length: float) -> Point | None:
+    """The stationary point a `length` further along, or None where corrections fail or the branch turns too sharply."""
+    border = _metric(row, point.fields).times(point.tangent)
+    fields, logit_rho = point.fields.plus(length, point.tangent), point.logit_rho + length * point.slope
+    for count in range(_CORRECTIONS):
+        if fields.precision.min() <= 0.0:
+            return None
+        newton, sensitivity = _solve(row.at(logit_rho), row.lattice, fields)
+        miss = border.dot(fields.plus(-1.0, point.fields)) + point.slope * (logit_rho - point.logit_rho) - length
+        change = (border.dot(newton) - miss) / (point.slope - border.dot(sensitivity))
+        step = newton.plus(change, sensitivity)
+        correction = _length(row, fields, step)
+        if count == 0 and correction > _CLOSE * length:
+            return None
+        fields, logit_rho = fields.plus(-1.0, step), logit_rho + change
+        if correction <= _TOLERANCE:
+            tangent, norm = _tangent(row, fields, sensitivity)
+            cosine = (border.dot(tangent) + point.slope) / norm
+            if abs(cosine) < _STRAIGHT or equations(row.at(logit_rho), fields).relative > _RESOLVED:
+                return None
+            scale = float(np.sign(cosine)) / norm
+            return Point(logit_rho, fields, scale, tangent.times(scale), length)
+    return None
+
+
+def _solve(problem: Problem, lattice: Chain, fields: Fields) -> tuple[Fields, Fields]:
+    """H^-1 g and H^-1 g_s; the penalties' part of g is minus its derivative by s."""
+    weights = lattice.weights
+    slope = gradient(problem, equations(problem, fields))
+    sensitivity = interleave(
+        -2.0 * problem.alpha * lattice.laplacian(fields.mean), -2.0 * problem.beta * lattice.laplacian(fields.precision)
+    )
+    columns = lattice.solve_indefinite_pair(
+        (weights * fields.precision, 0.5 * weights / fields.precision**2),
+        weights * (fields.mean - problem.y),
+        (2.0 * problem.alpha, 2.0 * problem.beta),
+        np.column_stack((interleave(*slope), sensitivity)),
+    )
+    return Fields(columns[0::2, 0], columns[1::2, 0]), Fields(columns[0::2, 1], columns[1::2, 1])
+
+
+def _tangent(row: Row, fields: Fields, sensitivity: Fields) -> tuple[Fields, float]:
+    """dz/ds = -H^-1 g_s and the length of (dz/ds, 1)."""
+    change = sensitivity.times(-1.0)
+    return change, float(np.hypot(_length(row, fields, change), 1.0))
+
+
+def _length(row: Row, fields: Fields, direction: Fields) -> float:
+    return float(np.sqrt(_metric(row, fields).times(direction).dot(direction)))
+
+
+def _metric(row: Row, fields: Fields) -> Fields:
+    weights = row.lattice.weights / len(fields.mean)
+    return Fields(weights * fields.precision, 0.5 * weights / fields.precision**2)
