@@ -1,4 +1,4 @@
-"""Which (rho, gamma) points to visit: the paper's grids, and the diagonal rho = 1 - gamma evenly spaced in the logit."""
+"""Which (rho, gamma) points to visit: the paper's grids, and the diagonal rho = 1 - gamma, even in the logit."""
 
 import numpy as np
 from jaxtyping import Float
@@ -23,7 +23,9 @@ PAPER_DIAGONAL: Float[np.ndarray, "94"] = np.array(
 DIAGONAL_LOGITS = (0.0, float(-logit(1e-6)))
 
 
-def diagonal(n_points: int, low: float = DIAGONAL_LOGITS[0], high: float = DIAGONAL_LOGITS[1]) -> Float[np.ndarray, " t"]:
+def diagonal(
+    n_points: int, low: float = DIAGONAL_LOGITS[0], high: float = DIAGONAL_LOGITS[1]
+) -> Float[np.ndarray, " t"]:
     """logit rho = -logit gamma for `n_points` points of the diagonal, evenly spaced in the logit."""
     return np.linspace(low, high, n_points)
 
@@ -34,4 +36,5 @@ def refine(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[
     At an end of the line the one interval there is takes them all.
     """
     left, right = max(best - 1, 0), min(best + 1, len(visited) - 1)
-    return np.setdiff1d(np.linspace(visited[left], visited[right], n_points + 2 + (n_points % 2)), visited[left : right + 1])
+    even = np.linspace(visited[left], visited[right], n_points + 2 + n_points % 2)
+    return np.setdiff1d(even, visited[left : right + 1])

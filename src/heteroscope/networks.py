@@ -1,16 +1,20 @@
 """The mean and the precision network of one model: how they start and what they compute.
 
-    f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = softplus(f(x)) + 1e-8
+f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = softplus(f(x)) + 1e-8
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+import numpy as np
+from jaxtyping import Array, Float
 
 from heteroscope.errors import InputError
+
+AnyArray: TypeAlias = Array | np.ndarray  # JAX takes both
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "leaky_relu": jax.nn.leaky_relu,
@@ -26,8 +30,8 @@ UNIT_PRECISION_BIAS = 0.5413248546129181  # softplus of it is one: log(e - 1)
 class Layer(NamedTuple):
     """x -> x @ weight + bias."""
 
-    weight: Float[Array, "input output"]
-    bias: Float[Array, " output"]
+    weight: Float[AnyArray, "input output"]
+    bias: Float[AnyArray, " output"]
 
 
 Network = tuple[Layer, ...]
@@ -59,52 +63,50 @@ def check_architecture(hidden: object, activation: object, start: object) -> Non
         raise InputError(f'start must be "he" or a positive standard deviation such as 1e-3, got {start!r}')
 
 
-def init_params(key: Key[Array, ""], architecture: Architecture) -> Params:
+def init_params(seed: int, architecture: Architecture) -> Params:
     """Random weights: N(0, 2 / inputs) with zero biases for "he", N(0, start^2) for both otherwise.
 
     The He start sets the precision to one where its network is silent, which is what the mean-first stage assumes.
     """
-    mean_key, precision_key = jax.random.split(key)
-    params = Params(_init_network(mean_key, architecture), _init_network(precision_key, architecture))
-    if architecture.start != "he":
-        return params
-    last = params.precision[-1]
-    return params._replace(precision=(*params.precision[:-1], last._replace(bias=last.bias + UNIT_PRECISION_BIAS)))
+    random = np.random.default_rng(seed)
+    params = Params(_init_network(random, architecture), _init_network(random, architecture))
+    if architecture.start == "he":
+        params.precision[-1].bias[:] = UNIT_PRECISION_BIAS
+    return params
 
 
-def _init_network(key: Key[Array, ""], architecture: Architecture) -> Network:
+def _init_network(random: np.random.Generator, architecture: Architecture) -> Network:
     sizes = (architecture.n_features, *architecture.hidden, 1)
     layers = []
-    for layer_key, n_in, n_out in zip(jax.random.split(key, len(sizes) - 1), sizes[:-1], sizes[1:], strict=True):
-        weight_key, bias_key = jax.random.split(layer_key)
-        weight, bias = jax.random.normal(weight_key, (n_in, n_out)), jnp.zeros(n_out)
+    for n_in, n_out in pairwise(sizes):
+        weight, bias = random.standard_normal((n_in, n_out), np.float32), random.standard_normal(n_out, np.float32)
         if architecture.start == "he":
-            weight = weight * jnp.sqrt(2.0 / n_in)
+            layers.append(Layer(weight * np.float32(np.sqrt(2.0 / n_in)), np.zeros_like(bias)))
         else:
-            weight, bias = weight * architecture.start, jax.random.normal(bias_key, (n_out,)) * architecture.start
-        layers.append(Layer(weight, bias))
+            layers.append(Layer(weight * np.float32(architecture.start), bias * np.float32(architecture.start)))
     return tuple(layers)
 
 
-def apply_network(network: Network, x: Float[Array, "point feature"], activation: str) -> Float[Array, " point"]:
+def apply_network(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
     """f(x) for every row."""
+    hidden = jnp.asarray(x)
     for layer in network[:-1]:
-        x = ACTIVATIONS[activation](x @ layer.weight + layer.bias)
-    return (x @ network[-1].weight + network[-1].bias)[:, 0]
+        hidden = ACTIVATIONS[activation](hidden @ layer.weight + layer.bias)
+    return (hidden @ network[-1].weight + network[-1].bias)[:, 0]
 
 
-def predict_mean(params: Params, x: Float[Array, "point feature"], activation: str) -> Float[Array, " point"]:
+def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
     """The mean network's output."""
     return apply_network(params.mean, x, activation)
 
 
-def predict_precision(params: Params, x: Float[Array, "point feature"], activation: str) -> Float[Array, " point"]:
+def predict_precision(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
     """softplus of the precision network's output, kept above 1e-8."""
     return jax.nn.softplus(apply_network(params.precision, x, activation)) + PRECISION_FLOOR
 
 
 def input_gradients(
-    params: Params, x: Float[Array, "point feature"], activation: str
+    params: Params, x: Float[AnyArray, "point feature"], activation: str
 ) -> tuple[Float[Array, "point feature"], Float[Array, "point feature"]]:
     """Exact gradients of mean and precision with respect to the inputs, row by row (rows do not interact)."""
     mean_gradient = jax.grad(lambda rows: jnp.sum(predict_mean(params, rows, activation)))(x)

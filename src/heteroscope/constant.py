@@ -1,0 +1,85 @@
+"""The constant model, a stationary point in closed form, and the test whether a model is on its way there.
+
+    mean = average y,    precision = 1 / average (y - mean)^2,    all weights zero
+
+Under an L2 penalty the zero network is a local minimum once there are two hidden layers: the likelihood's pull on a
+weight is a product of the other layers, the penalty's is not. A model caught there need not be trained to the end.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from heteroscope.networks import Layer, Network, Params, predict_mean, predict_precision
+from heteroscope.objective import Batch
+
+FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
+DOMINATED = 0.5  # the likelihood's pull on the weights relative to the penalty's below which they only shrink
+NEGLIGIBLE = 1e-7  # a pull that a network which has collapsed before still feels, from rounding
+
+
+def constant_params(params: Params, batch: Batch) -> Params:
+    """The constant model in the shape of `params`."""
+    level = jnp.mean(batch.weight * batch.y)
+    variance = jnp.mean(batch.weight * (batch.y - level) ** 2)
+    return Params(_constant(params.mean, level), _constant(params.precision, _inverse_softplus(1.0 / variance)))
+
+
+def collapse(params: Params, batch: Batch, networks: tuple[str, ...]) -> Params:
+    """`params` with the named networks replaced by those of the constant model."""
+    constant = constant_params(params, batch)
+    return params._replace(**{name: getattr(constant, name) for name in networks})
+
+
+def settle_levels(params: Params, batch: Batch, activation: str) -> Params:
+    """The same networks with output biases at their best: otherwise a bias in motion looks like a pull on weights."""
+    residual = batch.y - predict_mean(params, batch.x, activation)
+    offset = jnp.mean(batch.weight * residual)
+    variance = jnp.mean(batch.weight * (residual - offset) ** 2)
+    typical = jnp.exp(jnp.mean(batch.weight * jnp.log(predict_precision(params, batch.x, activation))))
+    shift = _inverse_softplus(1.0 / variance) - _inverse_softplus(typical)
+    return Params(_shift_level(params.mean, offset), _shift_level(params.precision, shift))
+
+
+def collapses(
+    networks: tuple[str, ...], params: Params, pull: Params, shrink: Params, batch: Batch, activation: str
+) -> Bool[Array, ""]:
+    """True if each named network is flat over the rows and the penalty outweighs the likelihood in its weights.
+
+    `pull` and `shrink` are the gradients of likelihood and penalty, taken with the output biases at their best.
+    """
+    if len(params.mean) < 3:
+        return jnp.zeros((), bool)
+    spread = {
+        "mean": _spread(predict_mean(params, batch.x, activation), batch),
+        "precision": _spread(jnp.log(predict_precision(params, batch.x, activation)), batch),
+    }
+    verdicts = [
+        (spread[name] < FLAT)
+        & (_weight_size(getattr(pull, name)) <= DOMINATED * _weight_size(getattr(shrink, name)) + NEGLIGIBLE)
+        for name in networks
+    ]
+    return jnp.all(jnp.stack(verdicts))
+
+
+def _constant(network: Network, level: Float[Array, ""]) -> Network:
+    zeros: Network = jax.tree.map(jnp.zeros_like, network)
+    return _shift_level(zeros, level)
+
+
+def _shift_level(network: Network, shift: Float[Array, ""]) -> Network:
+    last = network[-1]
+    return (*network[:-1], Layer(last.weight, last.bias + shift))
+
+
+def _inverse_softplus(value: Float[Array, ""]) -> Float[Array, ""]:
+    return value + jnp.log(-jnp.expm1(-value))
+
+
+def _spread(output: Float[Array, " point"], batch: Batch) -> Float[Array, ""]:
+    centre = jnp.mean(batch.weight * output)
+    return jnp.sqrt(jnp.mean(batch.weight * (output - centre) ** 2))
+
+
+def _weight_size(network: Network) -> Float[Array, ""]:
+    return jnp.sqrt(sum((jnp.sum(layer.weight**2) for layer in network), start=jnp.zeros(())))

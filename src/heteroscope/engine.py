@@ -1,0 +1,122 @@
+"""Train many models: tiles over processes, one single-threaded process a core.
+
+Tiles never run in the caller's process when it has a processor only: JAX may be running there already, with a thread
+pool of its own that would change the last digits of a result, and whose batched LAPACK calls can deadlock.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from multiprocessing import current_process
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.parallel import get_active_backend
+
+from heteroscope.errors import InputError
+from heteroscope.objective import Batch
+from heteroscope.stages import Recipe
+from heteroscope.tile import Fit, Job, train_tile
+
+Progress = Callable[[int, int], None]
+MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
+
+
+class Task(NamedTuple):
+    """Models to train on the same rows."""
+
+    rows: Batch
+    jobs: Sequence[Job]
+
+
+def train(
+    tasks: Sequence[Task],
+    recipe: Recipe,
+    *,
+    n_jobs: int | None = None,
+    tile: int | None = None,
+    progress: Progress | None = None,
+) -> list[list[Fit]]:
+    """Train every job of every task; the fits come back in the order of the jobs.
+
+    The same seed gives the same numbers whatever `tile` and `n_jobs` are. `progress` is told (models done, of how many)
+    as tiles come in. `n_jobs` and the backend follow joblib, so that `parallel_config(backend="dask")` works.
+    """
+    total = sum(len(task.jobs) for task in tasks)
+    tile = tile or _tile_size(total, effective_n_jobs(n_jobs))
+    n_rows = max(task.rows.y.shape[0] for task in tasks)
+    pieces = [
+        (number, first, task.jobs[first : first + tile])
+        for number, task in enumerate(tasks)
+        for first in range(0, len(task.jobs), tile)
+    ]
+    padded = [pad(task.rows, n_rows) for task in tasks]
+    calls = [(index, padded[number], jobs, recipe) for index, (number, _, jobs) in enumerate(pieces)]
+    fits: list[list[Fit | None]] = [[None] * len(task.jobs) for task in tasks]
+    done = 0
+    for index, tile_fits in _run(calls, n_jobs):
+        number, first, jobs = pieces[index]
+        fits[number][first : first + len(jobs)] = tile_fits
+        done += len(jobs)
+        if progress:
+            progress(done, total)
+    return [[fit for fit in task_fits if fit is not None] for task_fits in fits]
+
+
+def pad(rows: Batch, n_rows: int) -> Batch:
+    """Rows of weight zero up to `n_rows`, and weights that average to one over all of them, in single precision."""
+    missing = n_rows - rows.y.shape[0]
+    weight = np.pad(np.asarray(rows.weight, np.float64), (0, missing))
+    if not weight.sum() > 0:
+        raise InputError("all sample weights are zero; at least one row must count")
+    return Batch(
+        np.pad(np.asarray(rows.x, np.float32), ((0, missing), (0, 0))),
+        np.pad(np.asarray(rows.y, np.float32), (0, missing)),
+        (weight / weight.mean()).astype(np.float32),
+    )
+
+
+def _tile_size(n_models: int, n_workers: int) -> int:
+    return int(np.clip(-(-n_models // (4 * n_workers)), 2, MAX_TILE))
+
+
+def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit]]]:
+    """Results as they come in, from wherever joblib's settings say that work is done."""
+    backend, _ = get_active_backend()
+    if type(backend).__name__ == "MultiprocessingBackend":
+        raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
+    nested = getattr(backend, "nesting_level", 0) > 0 or current_process().daemon
+    if effective_n_jobs(n_jobs) > 1:
+        yield from Parallel(n_jobs=n_jobs, prefer="processes", batch_size=1, return_as="generator_unordered")(
+            delayed(_train_alone)(*call) for call in calls
+        )
+    elif nested or _has_accelerator():
+        yield from (_train_alone(*call) for call in calls)
+    else:
+        futures: list[Future] = [_one_worker().submit(_train_alone, *call) for call in calls]
+        yield from (future.result() for future in as_completed(futures))
+
+
+def _train_alone(index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> tuple[int, list[Fit]]:
+    """A tile in a process that gives XLA one thread, if XLA has not been started there before."""
+    os.environ.setdefault("PJRT_NPROC", "1")
+    return index, train_tile(rows, jobs, recipe)
+
+
+def _has_accelerator() -> bool:
+    import jax
+
+    return jax.default_backend() != "cpu"
+
+
+_worker: ProcessPoolExecutor | None = None
+
+
+def _one_worker() -> ProcessPoolExecutor:
+    """The one worker process of `n_jobs=1`, started when first needed and kept for the next fit."""
+    global _worker
+    if _worker is None:
+        _worker = ProcessPoolExecutor(max_workers=1, timeout=300)
+    return _worker

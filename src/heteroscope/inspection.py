@@ -1,0 +1,103 @@
+"""What is measured of one model between chunks of steps, and what follows: is it settled, and how did it end?
+
+relative gradient = |gradient of L| / (|likelihood's gradient| + |penalty's gradient|)
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from heteroscope.constant import collapse, collapses, settle_levels
+from heteroscope.networks import Params, predict_mean, predict_precision
+from heteroscope.objective import Batch
+from heteroscope.regularisation import Strengths
+from heteroscope.stages import Stage
+from heteroscope.status import Status
+
+STATIONARY = 0.02  # relative gradient at which a model counts as converged
+RUNAWAY_SQUARED_SCORE = 0.05  # mean of precision * residual^2 below which the mean has outrun the precision
+RUNAWAY_LOG_PRECISION = float(np.log(1e8))  # the precision has outgrown any noise that single precision can resolve
+GRADIENT_FLOOR = 1e-3  # of rho: what counts as a gradient at all where targets have variance one
+
+
+class Inspection(NamedTuple):
+    """Where a model stands; the objective is divided by rho."""
+
+    objective: Float[Array, ""]
+    relative_gradient: Float[Array, ""]
+    squared_score: Float[Array, ""]
+    log_precision: Float[Array, ""]
+    finite: Bool[Array, ""]
+    collapsed: Bool[Array, ""]
+
+
+def inspect_model(
+    stage: Stage, params: Params, strengths: Strengths, rows: Batch, sample: Batch, activation: str
+) -> tuple[Params, Inspection]:
+    """The model, moved to the constant one if it is on its way there, and what a sample of the rows shows of it."""
+    levelled = settle_levels(params, sample, activation)
+    both = jax.tree.map(lambda *leaves: jnp.stack(leaves), params, levelled)
+    pulls = jax.vmap(jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood))(both)
+    pull, levelled_pull = (jax.tree.map(lambda leaf, k=k: leaf[k], pulls) for k in (0, 1))
+    shrink = jax.grad(lambda p: stage.objective(p, sample, strengths, activation).penalty)(params)
+    gradient = _norm(trained(jax.tree.map(jnp.add, pull, shrink), stage))
+    scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
+
+    collapsed = collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation)
+    constant = collapse(params, rows, stage.trains)
+    params = jax.tree.map(lambda new, old: jnp.where(collapsed, new, old), constant, params)
+
+    terms = stage.objective(params, sample, strengths, activation)
+    precision = predict_precision(params, sample.x, activation)
+    residual = predict_mean(params, sample.x, activation) - sample.y
+    imbalance = _level_imbalance(precision, residual, sample) if "precision" in stage.trains else 0.0
+    return params, Inspection(
+        objective=(terms.likelihood + terms.penalty) / strengths.likelihood,
+        relative_gradient=jnp.where(collapsed, 0.0, jnp.maximum(gradient / scale, imbalance)),
+        squared_score=jnp.mean(sample.weight * precision * residual**2),
+        log_precision=jnp.mean(sample.weight * jnp.log(precision)),
+        finite=jnp.isfinite(gradient),
+        collapsed=collapsed,
+    )
+
+
+def settled(found: Inspection) -> bool:
+    """Nothing is left to gain from further steps."""
+    return bool(
+        not found.finite or found.relative_gradient <= STATIONARY or found.log_precision >= RUNAWAY_LOG_PRECISION
+    )
+
+
+def status_of(found: Inspection) -> Status:
+    """How a training that stopped here has ended."""
+    if not found.finite:
+        return Status.NOT_FINITE
+    if found.relative_gradient <= STATIONARY:
+        return Status.CONVERGED
+    if found.squared_score < RUNAWAY_SQUARED_SCORE or found.log_precision >= RUNAWAY_LOG_PRECISION:
+        return Status.RUNAWAY
+    return Status.OUT_OF_STEPS
+
+
+def trained(params: Params, stage: Stage) -> dict[str, Any]:
+    """The networks that a stage moves, by name."""
+    return {name: getattr(params, name) for name in stage.trains}
+
+
+def _level_imbalance(
+    precision: Float[Array, " point"], residual: Float[Array, " point"], rows: Batch
+) -> Float[Array, ""]:
+    """|sum s (precision r^2 - 1)| / sum s (precision r^2 + 1): the gradient of the precision's free output bias.
+
+    s is the derivative of log precision by that bias. The bias moves slowly, so its gradient is judged by itself.
+    """
+    slope = rows.weight * -jnp.expm1(-precision) / precision
+    score = precision * residual**2
+    return jnp.abs(jnp.mean(slope * (score - 1.0))) / jnp.mean(slope * (score + 1.0))
+
+
+def _norm(tree: Any) -> Float[Array, ""]:
+    return jnp.sqrt(sum((jnp.sum(leaf**2) for leaf in jax.tree.leaves(tree)), start=jnp.zeros(())))

@@ -1,0 +1,51 @@
+"""How a model is trained, as data: a sequence of stages, each an objective, the networks it moves and a solver.
+
+A method is a `Recipe`; the engine runs any of them, so that no method brings a loop of its own.
+"""
+
+from typing import NamedTuple
+
+from heteroscope.errors import InputError
+from heteroscope.networks import Architecture
+from heteroscope.objective import Objective, joint_objective, mean_objective
+from heteroscope.solvers.adam import SCHEDULES, Adam, cosine_adam, paper_adam
+
+
+class Stage(NamedTuple):
+    """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed."""
+
+    objective: Objective
+    trains: tuple[str, ...]
+    solver: Adam
+
+
+class Recipe(NamedTuple):
+    """Everything that is the same for all models trained together; hashable, so that it can be compiled in."""
+
+    architecture: Architecture
+    stages: tuple[Stage, ...]
+    batch_size: int | None = None
+
+
+def mean_first_recipe(
+    architecture: Architecture, max_steps: int, schedule: str = "cosine", batch_size: int | None = None
+) -> Recipe:
+    """The mean alone under squared error, then both networks; each stage has its share of `max_steps`.
+
+    The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages.
+    """
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 2:
+        raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
+    if schedule not in SCHEDULES:
+        raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
+    first = max(1, round(max_steps * 5 / 12))
+    if schedule == "paper":
+        cycle = max(2, max_steps // 12)
+        solvers = paper_adam(first, cycle), paper_adam(max_steps - first, cycle, offset=first)
+    else:
+        solvers = cosine_adam(first), cosine_adam(max_steps - first)
+    return Recipe(
+        architecture,
+        (Stage(mean_objective, ("mean",), solvers[0]), Stage(joint_objective, ("mean", "precision"), solvers[1])),
+        batch_size,
+    )

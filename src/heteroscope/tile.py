@@ -1,0 +1,165 @@
+"""Train one tile of models on the same rows: `vmap` over a few lanes, in chunks of steps, until each is settled.
+
+The lane width depends on the shapes alone, and every lane of a program computes the same operations, so a model's
+numbers do not depend on which or how many models share its tile.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, Int
+
+from heteroscope.inspection import Inspection, inspect_model, settled, status_of, trained
+from heteroscope.networks import Params, init_params
+from heteroscope.objective import Batch
+from heteroscope.regularisation import Strengths, strengths
+from heteroscope.stages import Recipe, Stage
+from heteroscope.status import Status
+
+FIRST_CHECK = 250  # steps before a model is first inspected
+N_CHECKS = 16  # later inspections are a doubling apart, and at least this many in all
+INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
+_LANE_BYTES = {"cpu": 2**21, "gpu": 2**28}  # weights, gradients and moments that should stay close to the processor
+
+
+class Job(NamedTuple):
+    """One model to train: where it sits in the diagram and the seed of its start and of its batches."""
+
+    logit_rho: float
+    logit_gamma: float
+    seed: int
+
+
+class Fit(NamedTuple):
+    """One trained model: its networks, how its training ended, and how far from stationary it is."""
+
+    params: Params
+    status: Status
+    objective: float
+    relative_gradient: float
+    steps: int
+
+
+class _Model(NamedTuple):
+    """What changes while a model trains, beside its own key and strengths."""
+
+    params: Params
+    solver_state: Any
+    key: Any
+    strengths: Strengths
+
+
+def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
+    """Run every stage of the recipe for every job; a settled model leaves its stage early, a broken one at once."""
+    models = [_start(job, recipe) for job in jobs]
+    found: dict[int, Inspection] = {}
+    steps = [0] * len(jobs)
+    for stage in recipe.stages:
+        models = [_enter(model, stage) for model in models]
+        active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
+        done = 0
+        while active and done < stage.solver.steps:
+            chunk = min(max(FIRST_CHECK, min(done, stage.solver.steps // N_CHECKS)), stage.solver.steps - done)
+            done += chunk
+            advanced = _advance(models, active, rows, chunk, stage, recipe)
+            for index, (model, inspection) in zip(active, advanced, strict=True):
+                models[index], found[index], steps[index] = model, inspection, steps[index] + chunk
+            active = [index for index in active if not settled(found[index])]
+    return [_fit(model, found[index], steps[index]) for index, model in enumerate(models)]
+
+
+@lru_cache
+def lanes(recipe: Recipe) -> int:
+    """How many models one program trains side by side: as many as fit the cache with gradients and moments."""
+    shape = recipe.architecture
+    sizes = (shape.n_features, *shape.hidden, 1)
+    n_weights = 2 * sum((n_in + 1) * n_out for n_in, n_out in pairwise(sizes))
+    budget = _LANE_BYTES.get(jax.default_backend(), _LANE_BYTES["gpu"])
+    return int(np.clip(budget // (4 * 4 * n_weights), 2, 16 if jax.default_backend() == "cpu" else 512))
+
+
+def _start(job: Job, recipe: Recipe) -> _Model:
+    single = Strengths(*(np.float32(value) for value in strengths(job.logit_rho, job.logit_gamma)))
+    key = np.array([0, job.seed], np.uint32)
+    return _Model(init_params(job.seed, recipe.architecture), None, key, single)
+
+
+def _enter(model: _Model, stage: Stage) -> _Model:
+    n_variables = sum(leaf.size for leaf in jax.tree.leaves(trained(model.params, stage)))
+    return model._replace(solver_state=jax.device_get(stage.solver.init(np.zeros(n_variables, np.float32))))
+
+
+def _fit(model: _Model, found: Inspection, steps: int) -> Fit:
+    return Fit(model.params, status_of(found), float(found.objective), float(found.relative_gradient), steps)
+
+
+def _advance(
+    models: list[_Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe
+) -> Iterator[tuple[_Model, Inspection]]:
+    """The active models `n_steps` on, a lane group at a time; a short group is filled with copies of its last model."""
+    width = lanes(recipe)
+    inspected = _subsample(rows)
+    for first in range(0, len(active), width):
+        group = active[first : first + width]
+        filled = [models[index] for index in group] + [models[group[-1]]] * (width - len(group))
+        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *filled)
+        after = jax.device_get(advance(stacked, rows, inspected, n_steps, stage, recipe))
+        for lane in range(len(group)):
+            yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
+
+
+@partial(jax.jit, static_argnames=("stage", "recipe"))
+def advance(
+    models: _Model, rows: Batch, inspected: Batch, n_steps: Int[Array, ""] | int, stage: Stage, recipe: Recipe
+) -> tuple[_Model, Inspection]:
+    """`n_steps` of one stage for a lane group, and what is then to be seen of each model."""
+
+    def one(model: _Model) -> tuple[_Model, Inspection]:
+        model = _advance_one(model, rows, n_steps, stage, recipe)
+        activation = recipe.architecture.activation
+        params, found = inspect_model(stage, model.params, model.strengths, rows, inspected, activation)
+        return model._replace(params=params), found
+
+    return jax.vmap(one)(models)
+
+
+def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe: Recipe) -> _Model:
+    """The solver's steps on one flat vector of the trained networks' parameters, which compiles and runs fastest."""
+    flat, unravel = ravel_pytree(trained(model.params, stage))
+
+    def loss(flat: Float[Array, " variable"], batch: Batch) -> Float[Array, ""]:
+        params = model.params._replace(**unravel(flat))
+        return sum(stage.objective(params, batch, model.strengths, recipe.architecture.activation), start=jnp.zeros(()))
+
+    def step(_: Any, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        flat, state, key = carry
+        key, batch = _draw(key, rows, recipe.batch_size)
+        flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat)
+        return flat, state, key
+
+    flat, state, key = jax.lax.fori_loop(0, n_steps, step, (flat, model.solver_state, model.key))
+    return model._replace(params=model.params._replace(**unravel(flat)), solver_state=state, key=key)
+
+
+def _draw(key_data: Any, rows: Batch, batch_size: int | None) -> tuple[Any, Batch]:
+    """All rows, or a batch of them drawn at random with replacement."""
+    n_rows = rows.y.shape[0]
+    if batch_size is None or batch_size >= n_rows:
+        return key_data, rows
+    key, draw_key = jax.random.split(jax.random.wrap_key_data(key_data))
+    chosen = jax.random.randint(draw_key, (batch_size,), 0, n_rows)
+    return jax.random.key_data(key), Batch(*(part[chosen] for part in rows))
+
+
+def _subsample(rows: Batch) -> Batch:
+    n_rows = rows.y.shape[0]
+    if n_rows <= INSPECTED_ROWS:
+        return rows
+    chosen = np.random.default_rng(0).choice(n_rows, INSPECTED_ROWS, replace=False)
+    return Batch(*(part[chosen] for part in rows))
