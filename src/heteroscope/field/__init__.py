@@ -1,5 +1,6 @@
 """The paper's nonparametric field theory, solved to machine precision: see docs/field.md."""
 
+from heteroscope.field.averages import NoiseAverage, noise_average
 from heteroscope.field.chain import Chain, chain
 from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
 from heteroscope.field.folds import Branch, Fold, branch, fold, fold_curve
@@ -16,6 +17,7 @@ from heteroscope.field.functional import (
 from heteroscope.field.hysteresis import Hysteresis, hysteresis
 from heteroscope.field.line import solve
 from heteroscope.field.minima import minima
+from heteroscope.field.observables import Observables, observables
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, Status, minimise
 
@@ -27,6 +29,8 @@ __all__ = [
     "Fold",
     "GridSolution",
     "Hysteresis",
+    "NoiseAverage",
+    "Observables",
     "Problem",
     "Solution",
     "Status",
@@ -41,6 +45,8 @@ __all__ = [
     "hysteresis",
     "minima",
     "minimise",
+    "noise_average",
+    "observables",
     "runaway_bound",
     "solve",
     "solve_cells",
