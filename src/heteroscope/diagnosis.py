@@ -1,0 +1,59 @@
+"""A fit in a few sentences for a person: the phase, the evidence for it, and what to do next."""
+
+import math
+from typing import Any
+
+from heteroscope.phases import FLAT_PRECISION, Observables, Phase
+from heteroscope.status import Status
+
+_ADVICE = {
+    Phase.S: "Nothing to do: use the intervals as they are, and check their coverage on new data now and then.",
+    Phase.U_I: "Raise rho (weaken the penalty), or let HeteroskedasticRegressorCV find the point. If it lands here "
+    "too, the inputs say nothing about the target that these rows could prove.",
+    Phase.U_II: "Raise rho or lower gamma so that the mean may move, or let HeteroskedasticRegressorCV find the point. "
+    "If it lands here too, the inputs predict the noise but not the target.",
+    Phase.O_I: "Lower rho (strengthen the penalty), or let HeteroskedasticRegressorCV find the point; do not trust "
+    "these standard deviations on new rows.",
+    Phase.O_II: "Lower gamma so that the precision is penalised more, or let HeteroskedasticRegressorCV find the "
+    "point; do not trust these standard deviations on new rows.",
+}
+
+
+def diagnosis(model: Any) -> str:
+    """Phase and meaning, the observables in words, how training ended, and one sentence of advice."""
+    phase = Phase(model.phase_)
+    lines = [
+        f"Phase {phase} at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}.",
+        f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
+        *_evidence(model.observables_),
+        *_endings(model.status_),
+        _ADVICE[phase],
+    ]
+    return "\n".join(lines)
+
+
+def _near_one(value: float) -> str:
+    return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.3g}"
+
+
+def _evidence(found: Observables) -> list[str]:
+    explained = max(0.0, 1.0 - found.residual_share)
+    lines = [f"On the training rows the mean explains {explained:.1%} of the target's variance."]
+    if found.log_precision_spread < FLAT_PRECISION:
+        lines.append("The std is the same for all rows: these rows do not prove that the noise varies.")
+    else:
+        factor = math.exp(found.log_precision_spread / 2)
+        lines.append(f"The std typically varies by a factor of {factor:.2f} between rows.")
+    if found.held_out_score is None:
+        lines.append("No rows were held out, so this label rests on the training rows alone.")
+    else:
+        lines.append(
+            f"On held-out rows the squared error is {found.held_out_score:.2f} times what the std promises (1 is "
+            "honest, more is overconfident)."
+        )
+    return lines
+
+
+def _endings(status: tuple[Status, ...]) -> list[str]:
+    worst = [ending for ending in (Status.NOT_FINITE, Status.RUNAWAY) if ending in status]
+    return [f"{status.count(ending)} of {len(status)} members ended {ending}: {ending.meaning}." for ending in worst]

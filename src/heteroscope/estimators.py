@@ -1,0 +1,279 @@
+"""The scikit-learn face: regressors that give a mean and an honest standard deviation for every row."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.special import expit
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from heteroscope.diagnosis import diagnosis
+from heteroscope.engine import Task, train
+from heteroscope.errors import InputError
+from heteroscope.grids import diagonal
+from heteroscope.networks import Architecture, check_architecture
+from heteroscope.phases import label, observe
+from heteroscope.predictive import Prediction, moment_match, predict_members, stack_members
+from heteroscope.progress import progress_bar
+from heteroscope.regularisation import logits
+from heteroscope.rows import Rows, merge_rows
+from heteroscope.search import SELECTIONS, results_table, search_diagonal
+from heteroscope.stages import Recipe, mean_first_recipe
+from heteroscope.status import Status
+from heteroscope.tile import Job
+
+FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
+AUTO_BATCH = 256
+
+
+class GaussianRegressor(RegressorMixin, BaseEstimator):
+    """What all regressors here share: a Gaussian for every row, from one or more trained members."""
+
+    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+        """The mean of every row, or with `return_std=True` the pair (mean, std), in the target's own units."""
+        prediction = self.predict_parts(X)
+        return (prediction.mean, prediction.std) if return_std else prediction.mean
+
+    def predict_parts(self, X: ArrayLike) -> Prediction:
+        """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
+        check_is_fitted(self)
+        x = validate_data(self, X, dtype=np.float64, reset=False)
+        return moment_match(*predict_members(self.members_, x, self.scaling_, self.activation))
+
+    def predict_interval(
+        self, X: ArrayLike, coverage: float = 0.9
+    ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+        """(lower, upper) of the central interval that holds a new target with probability `coverage`."""
+        if not 0.0 < coverage < 1.0:
+            raise InputError(f"coverage must lie strictly between 0 and 1, got {coverage!r}")
+        lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
+        return lower, upper
+
+    def predict_quantiles(self, X: ArrayLike, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
+        """One column a quantile."""
+        wanted = np.atleast_1d(np.asarray(quantiles, float))
+        if np.any((wanted <= 0) | (wanted >= 1)):
+            raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
+        mean, std = self.predict(X, return_std=True)
+        return mean[:, None] + std[:, None] * stats.norm.ppf(wanted)[None, :]
+
+    def pred_dist(self, X: ArrayLike) -> Any:
+        """The predictive distribution as a frozen `scipy.stats.norm`, one entry a row."""
+        mean, std = self.predict(X, return_std=True)
+        return stats.norm(loc=mean, scale=std)
+
+    def diagnose(self) -> str:
+        """A few lines for a person: which phase the fit is in, what that means, and what to do about it."""
+        check_is_fitted(self)
+        return diagnosis(self)
+
+    def _check_fit_input(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
+        x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        rows = merge_rows(x, target.astype(np.float64), weight)
+        if len(rows.y) < 2:
+            raise InputError(
+                f"{len(x)} rows were given but only {len(rows.y)} differs from the others and has a positive weight; "
+                "a standard deviation needs at least two different rows"
+            )
+        return rows
+
+    def _recipe(self, rows: Rows) -> Recipe:
+        check_architecture(self.hidden, self.activation, self.start)
+        architecture = Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
+        return mean_first_recipe(architecture, self.max_steps, self.schedule, _batch_size(self.batch_size, len(rows.y)))
+
+    def _train_members(
+        self, rows: Rows, recipe: Recipe, logit_rho: float, logit_gamma: float, seeds: Sequence[int]
+    ) -> None:
+        """Fit one member a seed on all rows and keep what was learned."""
+        self.scaling_ = rows.scaling()
+        jobs = [Job(logit_rho, logit_gamma, seed) for seed in seeds]
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            (fits,) = train([Task(rows.batch(self.scaling_), jobs)], recipe, n_jobs=self.n_jobs, progress=progress)
+        broken = sum(fit.status == Status.NOT_FINITE for fit in fits)
+        if broken == len(fits):
+            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
+        usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
+        self.members_ = stack_members([fit.params for fit in usable])
+        self.status_ = tuple(fit.status for fit in fits)
+        self.n_iter_ = max(fit.steps for fit in fits)
+        self.rho_, self.gamma_ = float(expit(logit_rho)), float(expit(logit_gamma))
+
+    def _observe(self, rows: Rows, held_out_score: float | None = None) -> None:
+        prediction = moment_match(*predict_members(self.members_, rows.x, self.scaling_, self.activation))
+        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
+        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+
+
+class HeteroskedasticRegressor(GaussianRegressor):
+    """Mean and precision networks at one point (rho, gamma) of the phase diagram.
+
+    rho weighs the likelihood against the penalty and gamma shares the penalty between mean (gamma) and precision
+    (1 - gamma); both lie strictly between 0 and 1. `HeteroskedasticRegressorCV` finds them by itself.
+
+    Parameters
+    ----------
+    rho, gamma : where in the phase diagram to fit.
+    hidden : sizes of the hidden layers, the same for both networks.
+    activation : "leaky_relu", "relu", "silu", "gelu" or "tanh".
+    start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
+    schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
+    max_steps : steps of both stages together; the first 5/12 fit the mean alone.
+    batch_size : rows a step sees; "auto" takes all of them up to 512 and batches of 256 beyond, None always all.
+    n_members : models with different starts whose predictions are moment-matched into one Gaussian.
+    n_jobs : processes, as in scikit-learn (None is one, -1 is all cores).
+    random_state : seed of starts and batches.
+    verbose : 1 for a progress bar.
+
+    Attributes
+    ----------
+    rho_, gamma_ : the point that was fitted. `phase_` : one of U_I, U_II, O_I, O_II, S. `status_` : how each member's
+    training ended. `observables_` : the numbers behind the phase. `n_iter_` : steps taken.
+    """
+
+    def __init__(
+        self,
+        rho: float = 0.9,
+        gamma: float = 0.1,
+        *,
+        hidden: Sequence[int] = (128, 128, 128),
+        activation: str = "leaky_relu",
+        start: str | float = "he",
+        schedule: str = "cosine",
+        max_steps: int = 4000,
+        batch_size: int | str | None = "auto",
+        n_members: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.rho = rho
+        self.gamma = gamma
+        self.hidden = hidden
+        self.activation = activation
+        self.start = start
+        self.schedule = schedule
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.n_members = n_members
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit `n_members` models on all rows and label the result with its phase."""
+        logit_rho, logit_gamma = logits(self.rho, self.gamma)
+        rows = self._check_fit_input(X, y, sample_weight)
+        seeds = _seeds(self.random_state, _positive("n_members", self.n_members))
+        self._train_members(rows, self._recipe(rows), logit_rho, logit_gamma, seeds)
+        self._observe(rows)
+        return self
+
+
+class HeteroskedasticRegressorCV(GaussianRegressor):
+    """The regressor that searches the diagonal rho = 1 - gamma by cross-validation, then refits on all rows.
+
+    A coarse pass visits the whole line evenly in the logit, a fine pass the transition around its best point.
+
+    Parameters
+    ----------
+    n_coarse, n_fine : points of the two passes.
+    cv : number of folds, or any scikit-learn splitter.
+    selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
+    n_members : models with different starts in the final fit, moment-matched into one Gaussian.
+    hidden, activation, start, schedule, max_steps, batch_size, n_jobs, random_state, verbose : as in
+        `HeteroskedasticRegressor`.
+
+    Attributes
+    ----------
+    rho_, gamma_, phase_ : what was chosen, and where it sits. `cv_results_` : the whole path, a dictionary of columns
+    that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others as in `HeteroskedasticRegressor`.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_coarse: int = 10,
+        n_fine: int = 4,
+        cv: Any = 5,
+        selection: str = "nll",
+        n_members: int = 5,
+        hidden: Sequence[int] = (128, 128, 128),
+        activation: str = "leaky_relu",
+        start: str | float = "he",
+        schedule: str = "cosine",
+        max_steps: int = 2000,
+        batch_size: int | str | None = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_coarse = n_coarse
+        self.n_fine = n_fine
+        self.cv = cv
+        self.selection = selection
+        self.n_members = n_members
+        self.hidden = hidden
+        self.activation = activation
+        self.start = start
+        self.schedule = schedule
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Search the diagonal, then fit `n_members` models on all rows at the chosen point."""
+        if self.selection not in SELECTIONS:
+            raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
+        coarse = diagonal(_positive("n_coarse", self.n_coarse))
+        rows = self._check_fit_input(X, y, sample_weight)
+        recipe = self._recipe(rows)
+        random = check_random_state(self.random_state)
+        folds = _folds(self.cv, rows, random)
+        seeds = _seeds(random, len(folds) + _positive("n_members", self.n_members))
+        with progress_bar("searching", bool(self.verbose)) as progress:
+            found = search_diagonal(
+                rows, folds, coarse, self.n_fine, recipe, seeds[: len(folds)], self.selection, self.n_jobs, progress
+            )
+        self.cv_results_ = results_table(found, rows, folds, self.selection)
+        self.best_index_ = found.best
+        best = found.points[found.best]
+        self._train_members(rows, recipe, best.logit_rho, -best.logit_rho, seeds[len(folds) :])
+        self._observe(rows, best.observables.held_out_score)
+        return self
+
+
+def _positive(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)
+
+
+def _batch_size(wanted: Any, n_rows: int) -> int | None:
+    if wanted == "auto":
+        return None if n_rows <= FULL_BATCH_ROWS else AUTO_BATCH
+    return None if wanted is None else _positive("batch_size", wanted)
+
+
+def _seeds(random_state: Any, n: int) -> list[int]:
+    """Independent seeds from one random state; the same state gives the same seeds."""
+    entropy = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n)]
+
+
+def _folds(cv: Any, rows: Rows, random: np.random.RandomState) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Shuffled folds for a number, a splitter's own otherwise; never more folds than rows."""
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise InputError(f"cv must be at least 2 folds or a scikit-learn splitter, got {cv!r}")
+        cv = KFold(min(int(cv), len(rows.y)), shuffle=True, random_state=random.randint(np.iinfo(np.int32).max))
+    return [(train, held) for train, held in check_cv(cv).split(rows.x, rows.y)]
