@@ -55,7 +55,7 @@ def test_averages_and_spreads_are_those_of_the_draws():
 
 
 def test_draws_close_in_on_the_solution_of_the_averaged_energy():
-    """Smooth fields average the noise of many points: the distance falls as one over the square root of their number."""
+    """Smooth fields average the noise of many points: the distance falls as the root of their number."""
 
     def distance(n):
         x, mean, std = truth(n)

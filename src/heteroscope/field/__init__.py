@@ -14,6 +14,7 @@ from heteroscope.field.functional import (
     hessian_product,
     runaway_bound,
 )
+from heteroscope.field.graph import Graph, Table, solve_graph, table
 from heteroscope.field.hysteresis import Hysteresis, hysteresis
 from heteroscope.field.line import solve
 from heteroscope.field.minima import minima
@@ -27,6 +28,7 @@ __all__ = [
     "Equations",
     "Fields",
     "Fold",
+    "Graph",
     "GridSolution",
     "Hysteresis",
     "NoiseAverage",
@@ -34,6 +36,7 @@ __all__ = [
     "Problem",
     "Solution",
     "Status",
+    "Table",
     "branch",
     "chain",
     "energy",
@@ -50,6 +53,8 @@ __all__ = [
     "runaway_bound",
     "solve",
     "solve_cells",
+    "solve_graph",
     "solve_grid",
     "state",
+    "table",
 ]

@@ -2,8 +2,8 @@
 
     y_k(x) = mean(x) + std(x) epsilon_k(x),   epsilon white; every observable's average over k, and its spread
 
-Draws that run away have no observables; they are counted instead. `field.solve(..., variance=std**2)` does it in the other
-order: one solution of the averaged free energy.
+Draws that run away have no observables; they are counted instead. `field.solve(..., variance=std**2)` goes the other
+way about: one solution of the averaged free energy.
 """
 
 from typing import NamedTuple
