@@ -21,6 +21,7 @@ from heteroscope.stages import Recipe
 from heteroscope.tile import Fit, Job, train_tile
 
 Progress = Callable[[int, int], None]
+ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
 
 
@@ -46,7 +47,7 @@ def train(
     """
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs))
-    n_rows = max(task.rows.y.shape[0] for task in tasks)
+    n_rows = -(-max(task.rows.y.shape[0] for task in tasks) // ROW_BLOCK) * ROW_BLOCK
     pieces = [
         (number, first, task.jobs[first : first + tile])
         for number, task in enumerate(tasks)

@@ -1,11 +1,10 @@
 """The scikit-learn face: regressors that give a mean and an honest standard deviation for every row."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, no_type_check
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import expit
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -35,19 +34,19 @@ AUTO_BATCH = 256
 class GaussianRegressor(RegressorMixin, BaseEstimator):
     """What all regressors here share: a Gaussian for every row, from one or more trained members."""
 
-    def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of every row, or with `return_std=True` the pair (mean, std), in the target's own units."""
         prediction = self.predict_parts(X)
         return (prediction.mean, prediction.std) if return_std else prediction.mean
 
-    def predict_parts(self, X: ArrayLike) -> Prediction:
+    def predict_parts(self, X: Any) -> Prediction:
         """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, reset=False)
         return moment_match(*predict_members(self.members_, x, self.scaling_, self.activation))
 
     def predict_interval(
-        self, X: ArrayLike, coverage: float = 0.9
+        self, X: Any, coverage: float = 0.9
     ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
         """(lower, upper) of the central interval that holds a new target with probability `coverage`."""
         if not 0.0 < coverage < 1.0:
@@ -55,7 +54,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
         return lower, upper
 
-    def predict_quantiles(self, X: ArrayLike, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
+    def predict_quantiles(self, X: Any, quantiles: Any) -> Float[np.ndarray, "point quantile"]:
         """One column a quantile."""
         wanted = np.atleast_1d(np.asarray(quantiles, float))
         if np.any((wanted <= 0) | (wanted >= 1)):
@@ -63,7 +62,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         mean, std = self.predict(X, return_std=True)
         return mean[:, None] + std[:, None] * stats.norm.ppf(wanted)[None, :]
 
-    def pred_dist(self, X: ArrayLike) -> Any:
+    def pred_dist(self, X: Any) -> Any:
         """The predictive distribution as a frozen `scipy.stats.norm`, one entry a row."""
         mean, std = self.predict(X, return_std=True)
         return stats.norm(loc=mean, scale=std)
@@ -73,7 +72,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return diagnosis(self)
 
-    def _check_fit_input(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Rows:
+    def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
         rows = merge_rows(x, target.astype(np.float64), weight)
@@ -138,6 +137,7 @@ class HeteroskedasticRegressor(GaussianRegressor):
     training ended. `observables_` : the numbers behind the phase. `n_iter_` : steps taken.
     """
 
+    @no_type_check  # stores anything, as scikit-learn asks; fit checks it
     def __init__(
         self,
         rho: float = 0.9,
@@ -167,7 +167,7 @@ class HeteroskedasticRegressor(GaussianRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressor":
         """Fit `n_members` models on all rows and label the result with its phase."""
         logit_rho, logit_gamma = logits(self.rho, self.gamma)
         rows = self._check_fit_input(X, y, sample_weight)
@@ -197,6 +197,7 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
     that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others as in `HeteroskedasticRegressor`.
     """
 
+    @no_type_check  # stores anything, as scikit-learn asks; fit checks it
     def __init__(
         self,
         *,
@@ -230,7 +231,7 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressorCV":
         """Search the diagonal, then fit `n_members` models on all rows at the chosen point."""
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")

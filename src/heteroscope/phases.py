@@ -75,24 +75,21 @@ def observe(
 
 
 def label(found: Observables, runaway: bool = False) -> Phase:
-    """The phase, by the first sentence that holds.
+    """The phase of a fit; without held-out rows the training rows alone must show that it is overconfident.
 
     1. Flat mean and flat precision: U_I.
-    2. The std retraces the residuals: O_II.
-    3. Held-out rows, if any, lie far outside the std, or else the mean has outrun the precision (runaway): O_I.
-    4. Flat mean: U_II. Otherwise: S.
+    2. Overconfident (held-out rows lie far outside the std; without them: a runaway, or a std that retraces the
+       residuals): O_II if the mean is flat or the std retraces the residuals, O_I otherwise.
+    3. Flat mean: U_II. Otherwise: S.
     """
     flat_mean = found.residual_share > FLAT_MEAN
     if flat_mean and found.log_precision_spread < FLAT_PRECISION:
         return Phase.U_I
+    retraced = found.std_mismatch < MEMORISED_STD
     if found.held_out_score is None:
-        overconfident = runaway or found.training_score < RUNAWAY_SCORE
-        retraced = found.std_mismatch < MEMORISED_STD
+        overconfident = runaway or retraced or found.training_score < RUNAWAY_SCORE
     else:
         overconfident = found.held_out_score > OVERCONFIDENT
-        retraced = overconfident and found.std_mismatch < MEMORISED_STD
-    if retraced:
-        return Phase.O_II
     if overconfident:
-        return Phase.O_I
+        return Phase.O_II if flat_mean or retraced else Phase.O_I
     return Phase.U_II if flat_mean else Phase.S

@@ -16,7 +16,7 @@ class Rows(NamedTuple):
     y: Float[np.ndarray, " point"]
     weight: Float[np.ndarray, " point"]
 
-    def take(self, index: Int[np.ndarray, " chosen"]) -> "Rows":
+    def take(self, index: Int[np.ndarray, "_"]) -> "Rows":
         """The rows of these numbers."""
         return Rows(self.x[index], self.y[index], self.weight[index])
 

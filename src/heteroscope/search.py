@@ -22,7 +22,7 @@ from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
 
 SELECTIONS = ("nll", "crps", "paper")
-Folds = Sequence[tuple[Int[np.ndarray, " train"], Int[np.ndarray, " held"]]]
+Folds = Sequence[tuple[Int[np.ndarray, "_"], Int[np.ndarray, "_"]]]
 
 
 class Point(NamedTuple):
