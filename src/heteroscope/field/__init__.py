@@ -20,7 +20,8 @@ from heteroscope.field.line import solve
 from heteroscope.field.minima import minima
 from heteroscope.field.observables import Observables, observables
 from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, Status, minimise
+from heteroscope.field.solver import Solution, minimise
+from heteroscope.status import Status
 
 __all__ = [
     "Branch",

@@ -17,7 +17,7 @@ from heteroscope.field.chain import chain
 from heteroscope.field.diagram import Values, solve_cells
 from heteroscope.field.observables import Observables, observables
 from heteroscope.field.parallel import Progress
-from heteroscope.field.solver import Status
+from heteroscope.status import Status
 
 
 class NoiseAverage(NamedTuple):

@@ -21,9 +21,10 @@ from heteroscope.field.diagram import Values
 from heteroscope.field.lattice import Field
 from heteroscope.field.parallel import Progress, run_all
 from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, Status, minimise
+from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import is_minimum
+from heteroscope.status import Status
 
 _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the branch is picked up
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left

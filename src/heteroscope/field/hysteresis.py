@@ -18,9 +18,10 @@ from heteroscope.field.diagram import GridSolution, Values, stack
 from heteroscope.field.functional import Fields, Problem
 from heteroscope.field.parallel import Progress, run_all
 from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, Status, apart, minimise
+from heteroscope.field.solver import Solution, apart, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import best_mean
+from heteroscope.status import Status
 
 
 class Hysteresis(NamedTuple):

@@ -13,8 +13,8 @@ from jaxtyping import Float
 
 from heteroscope.field.diagram import GridSolution
 from heteroscope.field.lattice import Field, Lattice
-from heteroscope.field.solver import Status
 from heteroscope.metrics import mean_mse, std_mse
+from heteroscope.status import Status
 
 
 class Observables(NamedTuple):

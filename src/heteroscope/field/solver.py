@@ -4,7 +4,6 @@ Alternations first, then Newton on both fields; where Newton's Hessian is indefi
 alternations. Every step lowers F, so the start decides which minimum is found.
 """
 
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -12,17 +11,10 @@ import numpy as np
 from heteroscope.field.functional import Fields, Problem, energy, equations, runaway_bound
 from heteroscope.field.lattice import Field
 from heteroscope.field.steps import alternate, best_mean, newton
+from heteroscope.status import Status
 
 _SAME = 1e-4
 _ALTERNATIONS = 4  # before Newton, and again after each Newton step that was refused
-
-
-class Status(StrEnum):
-    """How a run ended: a minimum, the proof that there is none ahead, or neither within the steps allowed."""
-
-    CONVERGED = "converged"
-    RUNAWAY = "runaway"
-    OUT_OF_STEPS = "out of steps"
 
 
 class Solution(NamedTuple):
