@@ -1,5 +1,7 @@
 """Which (rho, gamma) points to visit: the paper's grids, and the diagonal rho = 1 - gamma, even in the logit."""
 
+from itertools import pairwise
+
 import numpy as np
 from jaxtyping import Float
 from scipy.special import logit
@@ -31,10 +33,15 @@ def diagonal(
 
 
 def refine(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[np.ndarray, " u"]:
-    """`n_points` new logits spread evenly over the two intervals around the best visited point.
+    """`n_points` new logits in the two intervals around the best of the sorted visited points, evenly in each.
 
-    At an end of the line the one interval there is takes them all.
+    An odd one goes to the left, more regularised, interval; at an end of the line the one interval there takes them
+    all. A line of one point has no interval, and nothing is added.
     """
-    left, right = max(best - 1, 0), min(best + 1, len(visited) - 1)
-    even = np.linspace(visited[left], visited[right], n_points + 2 + n_points % 2)
-    return np.setdiff1d(even, visited[left : right + 1])
+    around = visited[max(best - 1, 0) : best + 2]
+    n_intervals = len(around) - 1
+    shares = [len(part) for part in np.array_split(np.arange(n_points), max(n_intervals, 1))]
+    parts = [
+        np.linspace(low, high, share + 2)[1:-1] for (low, high), share in zip(pairwise(around), shares, strict=False)
+    ]
+    return np.concatenate([np.empty(0), *parts])

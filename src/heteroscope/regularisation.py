@@ -69,7 +69,7 @@ def alpha_beta(logit_rho: Float64, logit_gamma: Float64) -> tuple[Float64, Float
 
 def logits_from_alpha_beta(alpha: Float64, beta: Float64) -> tuple[Float64, Float64]:
     """logit rho = -log(alpha + beta) and logit gamma = log(alpha / beta): the inverse of `alpha_beta`."""
-    if np.any(np.asarray(alpha) <= 0) or np.any(np.asarray(beta) <= 0):
+    if not (np.all(np.asarray(alpha) > 0) and np.all(np.asarray(beta) > 0)):
         raise InputError("alpha and beta must both be positive: without either penalty the objective has no minimum")
     log_alpha, log_beta = np.log(np.float64(alpha)), np.log(np.float64(beta))
     return -np.logaddexp(log_alpha, log_beta), log_alpha - log_beta

@@ -1,0 +1,23 @@
+"""Settings of every test: strict numerics, and compiled programs kept between runs.
+
+They are environment variables, set before JAX is imported, so that worker processes inherit them.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = {
+    "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
+    "JAX_NUMPY_RANK_PROMOTION": "raise",
+}
+os.environ.update(SETTINGS)
+
+if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as well
+    import jax
+
+    jax.config.update("jax_compilation_cache_dir", SETTINGS["JAX_COMPILATION_CACHE_DIR"])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    jax.config.update("jax_numpy_rank_promotion", "raise")
