@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 FLAT_MEAN = 0.95  # share of the target's variance left in the training residuals above which the mean is flat
 FLAT_PRECISION = 0.05  # standard deviation of log precision over the training rows below which the precision is flat
-MEMORISED_STD = 0.15  # mean (std - |r|)^2 / mean r^2 below which std retraces each residual; 0.40 for honest noise
+MEMORISED_STD = 0.05  # mean (std - |r|)^2 / mean r^2 below which std retraces each residual; 0.40 for honest noise
 RUNAWAY_SCORE = 0.05  # mean of precision * r^2 on training rows below which the mean has outrun the std; 1 if honest
 OVERCONFIDENT = 3.0  # mean of precision * r^2 on held-out rows above which the std is far too small; 1 if honest
 

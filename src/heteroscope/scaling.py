@@ -8,6 +8,9 @@ from jaxtyping import Float
 from heteroscope.errors import InputError
 
 
+ROUNDING = 1e-12  # a spread below this share of the centre is rounding, not variation
+
+
 class Scaling(NamedTuple):
     """standardised = (value - centre) / scale; a column that does not vary keeps scale one."""
 
@@ -32,10 +35,10 @@ def fit_scaling(
     x_centre, y_centre = np.average(x, axis=0, weights=weight), float(np.average(y, weights=weight))
     x_scale = np.sqrt(np.average((x - x_centre) ** 2, axis=0, weights=weight))
     y_scale = float(np.sqrt(np.average((y - y_centre) ** 2, weights=weight)))
-    if not np.isfinite(y_scale) or y_scale <= 1e-12 * max(1.0, abs(y_centre)):
+    if not np.isfinite(y_scale) or y_scale <= ROUNDING * abs(y_centre):
         raise InputError(
             f"the target is constant ({y_centre:g}) in the rows to fit, so there is nothing to learn; "
             "check the target column"
         )
-    x_scale = np.where(x_scale > 1e-12 * np.maximum(1.0, np.abs(x_centre)), x_scale, 1.0)
+    x_scale = np.where(x_scale > ROUNDING * np.abs(x_centre), x_scale, 1.0)
     return Scaling(x_centre, x_scale, y_centre, y_scale)

@@ -1,0 +1,41 @@
+"""The text that a practitioner reads says the phase, the evidence and what to do."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from heteroscope.diagnosis import diagnosis
+from heteroscope.phases import Observables, Phase
+from heteroscope.status import Status
+
+
+def model(phase, **changes):
+    found = Observables(0.25, 0.6, 0.4, 1.0, 1.3)._replace(**changes)
+    return SimpleNamespace(phase_=str(phase), rho_=0.999, gamma_=0.001, observables_=found, status_=(Status.CONVERGED,))
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_every_phase_is_named_explained_and_followed_by_advice(phase):
+    text = diagnosis(model(phase))
+    assert text.startswith(f"Phase {phase} at rho = 1 - 0.001, gamma = 0.001.")
+    assert phase.meaning[1:] in text
+    assert len(text.splitlines()) >= 5
+
+
+def test_numbers_are_the_observables():
+    text = diagnosis(model(Phase.S))
+    assert "explains 75.0%" in text
+    assert "1.30 times" in text
+    assert "factor of 1.35" in text
+
+
+def test_a_constant_std_and_missing_held_out_rows_are_said():
+    text = diagnosis(model(Phase.S, log_precision_spread=0.0, held_out_score=None))
+    assert "same for all rows" in text
+    assert "No rows were held out" in text
+
+
+def test_a_runaway_member_is_mentioned():
+    found = model(Phase.O_I)
+    found.status_ = (Status.RUNAWAY, Status.CONVERGED)
+    assert "1 of 2 members ended runaway" in diagnosis(found)
