@@ -28,7 +28,7 @@ def test_the_papers_diagonal_leaves_out_its_two_ends():
 @pytest.mark.parametrize("grid", [NETWORK_GRID, FIELD_GRID, PAPER_DIAGONAL])
 def test_a_grid_rises_inside_the_open_interval(grid):
     assert np.all(np.diff(grid) > 0)
-    assert 0 < grid[0]
+    assert grid[0] > 0
     assert grid[-1] < 1
 
 

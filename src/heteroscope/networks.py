@@ -5,6 +5,7 @@ f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = 
 
 from collections.abc import Callable
 from itertools import pairwise
+from numbers import Integral, Real
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -55,12 +56,16 @@ class Architecture(NamedTuple):
 
 def check_architecture(hidden: object, activation: object, start: object) -> None:
     """Raise an `InputError` for hidden sizes, an activation or a start that no network can have."""
-    if not isinstance(hidden, tuple | list) or not all(isinstance(h, int) and h > 0 for h in hidden):
+    if not isinstance(hidden, tuple | list) or not all(_is_number(h, Integral) and h > 0 for h in hidden):
         raise InputError(f"hidden must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}")
-    if activation not in ACTIVATIONS:
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-    if start != "he" and not (isinstance(start, int | float) and 0 < start < float("inf")):
+    if start != "he" and not (_is_number(start, Real) and 0 < start < float("inf")):  # type: ignore[operator]
         raise InputError(f'start must be "he" or a positive standard deviation such as 1e-3, got {start!r}')
+
+
+def _is_number(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def init_params(seed: int, architecture: Architecture) -> Params:
@@ -91,8 +96,8 @@ def apply_network(network: Network, x: Float[AnyArray, "point feature"], activat
     """f(x) for every row."""
     hidden = jnp.asarray(x)
     for layer in network[:-1]:
-        hidden = ACTIVATIONS[activation](hidden @ layer.weight + layer.bias)
-    return (hidden @ network[-1].weight + network[-1].bias)[:, 0]
+        hidden = ACTIVATIONS[activation](hidden @ layer.weight + layer.bias[None, :])
+    return (hidden @ network[-1].weight + network[-1].bias[None, :])[:, 0]
 
 
 def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:

@@ -3,6 +3,7 @@
 A method is a `Recipe`; the engine runs any of them, so that no method brings a loop of its own.
 """
 
+from numbers import Integral
 from typing import NamedTuple
 
 from heteroscope.errors import InputError
@@ -28,22 +29,23 @@ class Recipe(NamedTuple):
 
 
 def mean_first_recipe(
-    architecture: Architecture, max_steps: int, schedule: str = "cosine", batch_size: int | None = None
+    architecture: Architecture, max_steps: object, schedule: str = "cosine", batch_size: int | None = None
 ) -> Recipe:
     """The mean alone under squared error, then both networks; each stage has its share of `max_steps`.
 
     The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages.
     """
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 2:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
         raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
-    first = max(1, round(max_steps * 5 / 12))
+    steps = int(max_steps)
+    first = max(1, round(steps * 5 / 12))
     if schedule == "paper":
-        cycle = max(2, max_steps // 12)
-        solvers = paper_adam(first, cycle), paper_adam(max_steps - first, cycle, offset=first)
+        cycle = max(2, steps // 12)
+        solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
     else:
-        solvers = cosine_adam(first), cosine_adam(max_steps - first)
+        solvers = cosine_adam(first), cosine_adam(steps - first)
     return Recipe(
         architecture,
         (Stage(mean_objective, ("mean",), solvers[0]), Stage(joint_objective, ("mean", "precision"), solvers[1])),

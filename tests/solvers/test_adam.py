@@ -1,0 +1,101 @@
+"""Adam against its equations written in NumPy, and the two schedules against their formulas."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from heteroscope.errors import InputError
+from heteroscope.solvers.adam import Adam, cosine_adam, paper_adam, triangular2
+
+
+def numpy_adam(start, gradient_of, rates, clip):
+    variables, m, v = start.copy(), np.zeros_like(start), np.zeros_like(start)
+    for t, rate in enumerate(rates, start=1):
+        gradient = gradient_of(variables)
+        norm = np.sqrt(np.sum(gradient**2))
+        gradient = gradient * min(1.0, clip / norm)
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        variables = variables - rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+    return variables
+
+
+def run(adam, start, gradient_of):
+    variables, state = jnp.asarray(start), adam.init(start)
+    for _ in range(adam.steps):
+        variables, state = adam.step(gradient_of(variables), state, variables)
+    return variables
+
+
+@pytest.mark.parametrize("clip", [1000.0, 0.5])
+@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+def test_steps_equal_the_equations(schedule, clip):
+    random = np.random.default_rng(0)
+    start, curvature = random.normal(size=6), random.uniform(0.1, 10, 6)
+    adam = Adam(40, schedule=schedule, peak=1e-2, floor=1e-4, cycle=16, clip=clip)
+    with jax.enable_x64(True):
+        found = run(adam, start, lambda p: curvature * p)
+        rates = [float(adam.learning_rate()(t)) for t in range(40)]
+    np.testing.assert_allclose(found, numpy_adam(start, lambda p: curvature * p, rates, clip), rtol=1e-7)
+
+
+@pytest.mark.parametrize("step", [0, 1, 124, 125, 200, 249, 250, 300, 375, 500, 749, 1000])
+def test_triangular2_rises_and_falls_once_a_cycle_and_halves(step):
+    low, high, cycle = 1e-4, 1e-2, 250
+    half = cycle / 2
+    number = np.floor(1 + step / cycle)  # Smith's own way of writing it
+    x = np.abs(step / half - 2 * number + 1)
+    expected = low + (high - low) * max(0.0, 1 - x) / 2 ** (number - 1)
+    assert float(triangular2(low, high, cycle)(step)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_offset_continues_the_cycles_where_an_earlier_stage_left_them():
+    whole, rest = triangular2(1e-4, 1e-2, 50), triangular2(1e-4, 1e-2, 50, offset=130)
+    assert [rest(step) for step in range(100)] == [whole(130 + step) for step in range(100)]
+
+
+def test_the_papers_schedule_peaks_at_its_numbers():
+    rate = paper_adam(600_000).learning_rate()
+    assert rate(0) == pytest.approx(1e-4)
+    assert rate(25_000) == pytest.approx(1e-2)
+    assert rate(50_000) == pytest.approx(1e-4)
+    assert rate(75_000) == pytest.approx(1e-4 + 0.5 * (1e-2 - 1e-4))
+    assert rate(575_000) == pytest.approx(1e-4 + 0.5**11 * (1e-2 - 1e-4))
+    assert paper_adam(600_000).clip == 1000.0
+
+
+def test_the_cosine_warms_up_for_two_per_cent_and_ends_at_zero():
+    steps, peak = 1000, 5e-3
+    rate = cosine_adam(steps, peak).learning_rate()
+    for step in (0, 5, 19):
+        assert float(rate(step)) == pytest.approx(peak * step / 20, rel=1e-5)
+    for step in (20, 100, 510, 999, 1000):
+        expected = peak * 0.5 * (1 + np.cos(np.pi * (step - 20) / (steps - 20)))
+        assert float(rate(step)) == pytest.approx(expected, rel=1e-3, abs=1e-9)
+
+
+def test_clipping_and_failure_stay_with_the_model_they_happen_to():
+    adam = Adam(5, schedule="paper", peak=1e-2, floor=1e-4, cycle=4, clip=1.0)
+
+    def step(gradients):
+        variables = jnp.ones((3, 4))
+        state = jax.vmap(adam.init)(variables)
+        return jax.vmap(adam.step)(gradients, state, variables)[0]
+
+    quiet = jnp.full((3, 4), 0.1)
+    among_quiet = step(quiet)
+    among_loud = step(quiet.at[1].set(1e30).at[2].set(jnp.nan))
+    np.testing.assert_array_equal(among_quiet[0], among_loud[0])
+    assert np.isnan(among_loud[2]).all()
+
+
+@pytest.mark.parametrize("peak", [0.0, -1e-3, float("nan"), float("inf")])
+def test_a_peak_that_is_no_rate_is_refused(peak):
+    with pytest.raises(InputError, match="learning rate must be positive"):
+        cosine_adam(100, peak)
+
+
+def test_an_unknown_schedule_is_refused_with_the_known_ones():
+    with pytest.raises(InputError, match="cosine, paper"):
+        Adam(10, schedule="step").learning_rate()

@@ -1,0 +1,149 @@
+"""What an inspection sees at points whose answer is known, and the status that follows from what it saw."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from heteroscope.constant import constant_params
+from heteroscope.inspection import (
+    RUNAWAY_LOG_PRECISION,
+    STATIONARY,
+    Inspection,
+    inspect_model,
+    settled,
+    status_of,
+    trained,
+)
+from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
+from heteroscope.objective import Batch, joint_objective, mean_objective
+from heteroscope.regularisation import Strengths, strengths
+from heteroscope.solvers.adam import cosine_adam
+from heteroscope.stages import Stage
+from heteroscope.status import Status
+
+ACTIVATION = "silu"
+JOINT = Stage(joint_objective, ("mean", "precision"), cosine_adam(10))
+MEAN = Stage(mean_objective, ("mean",), cosine_adam(10))
+
+
+@pytest.fixture
+def batch():
+    random = np.random.default_rng(0)
+    weight = random.uniform(0, 2, 30)
+    x, y = random.normal(size=(30, 2)), random.normal(size=30)
+    return Batch(*(part.astype(np.float32) for part in (x, y, weight / weight.mean())))
+
+
+def start(hidden=(8, 8), scale=1.0):
+    return jax.tree.map(lambda leaf: np.float32(scale) * leaf, init_params(0, Architecture(2, hidden, ACTIVATION)))
+
+
+def single(logit_rho, logit_gamma):
+    return Strengths(*(np.float32(part) for part in strengths(logit_rho, logit_gamma)))
+
+
+def inspect(stage, params, where, batch):
+    return inspect_model(stage, params, where, batch, batch, ACTIVATION)
+
+
+def found(**changes):
+    usual = {"objective": 0.0, "relative_gradient": 0.5, "squared_score": 1.0, "log_precision": 0.0}
+    numbers = {
+        name: jnp.asarray(value) for name, value in (usual | {"finite": True, "collapsed": False} | changes).items()
+    }
+    return Inspection(**numbers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "is_settled"),
+    [
+        ({}, Status.OUT_OF_STEPS, False),
+        ({"relative_gradient": STATIONARY}, Status.CONVERGED, True),
+        ({"relative_gradient": 0.0, "squared_score": 0.0}, Status.CONVERGED, True),
+        ({"squared_score": 0.01}, Status.RUNAWAY, False),
+        ({"log_precision": RUNAWAY_LOG_PRECISION + 1}, Status.RUNAWAY, True),
+        ({"finite": False}, Status.NOT_FINITE, True),
+        ({"finite": False, "relative_gradient": 0.0}, Status.NOT_FINITE, True),
+        ({"relative_gradient": float("nan"), "finite": False}, Status.NOT_FINITE, True),
+    ],
+)
+def test_what_was_seen_decides_the_status_and_whether_to_go_on(changes, status, is_settled):
+    assert status_of(found(**changes)) is status
+    assert settled(found(**changes)) is is_settled
+
+
+def test_the_numbers_are_those_of_the_model(batch):
+    params, where = start(), single(2.0, -1.0)
+    _, seen = inspect(JOINT, params, where, batch)
+    mean, precision = predict_mean(params, batch.x, ACTIVATION), predict_precision(params, batch.x, ACTIVATION)
+    terms = joint_objective(params, batch, where, ACTIVATION)
+    assert float(seen.objective) == pytest.approx(float(sum(terms) / where.likelihood), rel=1e-5)
+    score = np.average(precision * (mean - batch.y) ** 2, weights=batch.weight)
+    assert float(seen.squared_score) == pytest.approx(score, rel=1e-5)
+    assert float(seen.log_precision) == pytest.approx(np.average(np.log(precision), weights=batch.weight), rel=1e-4)
+    assert bool(seen.finite)
+    assert not bool(seen.collapsed)
+
+
+def test_the_relative_gradient_is_the_norm_of_the_sum_over_the_sum_of_the_norms(batch):
+    params, where = start(), single(2.0, -1.0)
+
+    def norm(part):
+        gradient = jax.grad(lambda p: part(mean_objective(p, batch, where, ACTIVATION)))(params)
+        return np.sqrt(sum(np.sum(leaf**2) for leaf in jax.tree.leaves(gradient.mean)))
+
+    expected = norm(sum) / (norm(lambda t: t.likelihood) + norm(lambda t: t.penalty) + 1e-3 * where.likelihood)
+    _, seen = inspect(MEAN, params, where, batch)
+    assert float(seen.relative_gradient) == pytest.approx(float(expected), rel=1e-4)
+
+
+@pytest.mark.parametrize("stage", [JOINT, MEAN])
+def test_the_constant_model_is_seen_as_converged(stage, batch):
+    params, seen = inspect(stage, constant_params(start(), batch), single(0.0, 0.0), batch)
+    assert status_of(seen) is Status.CONVERGED
+    assert bool(seen.collapsed)
+    variance = np.average((batch.y - np.average(batch.y, weights=batch.weight)) ** 2, weights=batch.weight)
+    if stage is JOINT:
+        assert float(seen.objective) == pytest.approx(0.5 * (1 + np.log(variance)), abs=1e-5)
+    else:
+        assert float(seen.objective) == pytest.approx(0.5 * variance, rel=1e-5)
+
+
+def test_a_flat_model_is_moved_to_the_constant_one(batch):
+    params, seen = inspect(JOINT, start(scale=0.02), single(0.0, 0.0), batch)
+    assert bool(seen.collapsed)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), params, constant_params(params, batch))
+
+
+def test_a_lively_model_is_not_touched(batch):
+    before = start()
+    after, _ = inspect(JOINT, before, single(4.0, -4.0), batch)
+    jax.tree.map(np.testing.assert_array_equal, after, before)
+
+
+def test_the_mean_stage_leaves_the_precision_alone(batch):
+    before = start(scale=0.02)
+    after, seen = inspect(MEAN, before, single(0.0, 0.0), batch)
+    assert bool(seen.collapsed)
+    jax.tree.map(np.testing.assert_array_equal, after.precision, before.precision)
+
+
+def test_a_precision_at_the_wrong_level_is_not_converged_though_its_weights_are(batch):
+    off = constant_params(start((8,)), batch._replace(y=3 * batch.y))  # one hidden layer: never collapsed by the rule
+    _, seen = inspect(JOINT, off, single(0.0, 0.0), batch)
+    assert status_of(seen) is Status.OUT_OF_STEPS
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_broken_model_is_not_finite(value, batch):
+    params = start()
+    params.mean[0].weight[0, 0] = value
+    _, seen = inspect(JOINT, params, single(0.0, 0.0), batch)
+    assert status_of(seen) is Status.NOT_FINITE
+
+
+def test_a_stage_names_the_networks_it_moves():
+    params = start()
+    assert list(trained(params, MEAN)) == ["mean"]
+    assert list(trained(params, JOINT)) == ["mean", "precision"]
