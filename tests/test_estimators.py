@@ -1,16 +1,241 @@
 """The estimators keep scikit-learn's contract, and their numbers agree with answers known without them."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, datasets
+from heteroscope.errors import InputError
+from heteroscope.metrics import neg_crps_scorer, neg_nll_scorer
+from heteroscope.phases import Phase
 
 SMALL = {"hidden": (16,), "max_steps": 300, "random_state": 0}
-SMALL_CV = SMALL | {"n_coarse": 3, "n_fine": 2, "cv": 3, "n_members": 2, "max_steps": 200}
+SMALL_CV = {"hidden": (16,), "max_steps": 200, "random_state": 0, "n_coarse": 3, "n_fine": 2, "cv": 3, "n_members": 2}
 
 
 @parametrize_with_checks([HeteroskedasticRegressor(**SMALL), HeteroskedasticRegressorCV(**SMALL_CV)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def noisy_line(n, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1, 1, size=(n, 1))
+    std = 0.5
+    return x, 40 + 3 * x[:, 0] + std * random.normal(size=n), std
+
+
+@pytest.fixture(scope="module")
+def line():
+    x, y, _ = noisy_line(300)
+    return HeteroskedasticRegressor(rho=0.999, gamma=0.5, hidden=(16, 16), max_steps=1500, random_state=0).fit(x, y)
+
+
+def test_a_noisy_line_is_found_with_its_noise(line):
+    x = np.linspace(-0.9, 0.9, 50)[:, None]
+    mean, std = line.predict(x, return_std=True)
+    np.testing.assert_allclose(mean, 40 + 3 * x[:, 0], atol=0.25)
+    np.testing.assert_allclose(std, 0.5, rtol=0.25)
+    assert line.phase_ == Phase.S
+
+
+def test_intervals_quantiles_and_distribution_are_one_gaussian(line):
+    x, y, _ = noisy_line(2000, seed=1)
+    mean, std = line.predict(x, return_std=True)
+    assert mean.shape == std.shape == (2000,)
+    lower, upper = line.predict_interval(x, coverage=0.8)
+    np.testing.assert_allclose(lower, mean - 1.2815515655 * std)
+    np.testing.assert_allclose(upper, mean + 1.2815515655 * std)
+    assert np.mean((lower < y) & (y < upper)) == pytest.approx(0.8, abs=0.05)
+    np.testing.assert_allclose(line.predict_quantiles(x, [0.5])[:, 0], mean)
+    np.testing.assert_allclose(line.pred_dist(x).cdf(y), stats.norm.cdf((y - mean) / std))
+    parts = line.predict_parts(x)
+    np.testing.assert_array_equal(parts.epistemic, 0)
+
+
+def test_a_linear_network_under_a_strong_likelihood_is_least_squares():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(200, 3))
+    y = x @ [1.0, -2.0, 0.5] + 0.3 * random.normal(size=200)
+    model = HeteroskedasticRegressor(1 - 1e-6, 0.5, hidden=(), max_steps=3000, random_state=0).fit(x, y)
+    design = np.column_stack([x, np.ones(200)])
+    _, std = model.predict(x, return_std=True)
+    root = 1 / std[:, None]  # at the minimum the mean is weighted least squares under its own precision
+    expected = design @ np.linalg.lstsq(root * design, root[:, 0] * y, rcond=None)[0]
+    np.testing.assert_allclose(model.predict(x), expected, atol=0.02)
+
+
+def test_the_same_seed_gives_the_same_numbers_on_any_number_of_processes():
+    split = datasets.load("sine")
+    fits = [
+        HeteroskedasticRegressorCV(**SMALL_CV, n_jobs=n_jobs).fit(split.x_train, split.y_train) for n_jobs in (1, 2)
+    ]
+    one, two = (fit.predict(split.x_test, return_std=True) for fit in fits)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(fits[0].cv_results_["mean_test_nll"], fits[1].cv_results_["mean_test_nll"])
+
+
+def test_rows_given_twice_equal_rows_of_weight_two_and_their_order_is_of_no_account():
+    x, y, _ = noisy_line(40)
+    weight = np.random.default_rng(0).integers(0, 4, size=40)
+    shuffled = np.random.default_rng(1).permutation(weight.sum())
+    repeated_x, repeated_y = np.repeat(x, weight, axis=0)[shuffled], np.repeat(y, weight)[shuffled]
+    for make in (lambda: HeteroskedasticRegressor(**SMALL), lambda: HeteroskedasticRegressorCV(**SMALL_CV)):
+        weighted = make().fit(x, y, sample_weight=weight)
+        np.testing.assert_array_equal(weighted.predict(x), make().fit(repeated_x, repeated_y).predict(x))
+
+
+@pytest.fixture(scope="module")
+def searched():
+    split = datasets.load("sine")
+    model = HeteroskedasticRegressorCV(
+        hidden=(32, 32), max_steps=1000, n_coarse=6, n_fine=3, cv=3, n_members=3, random_state=0, n_jobs=2
+    )
+    return split, model.fit(split.x_train, split.y_train)
+
+
+def test_the_search_finds_the_good_phase_and_beats_the_constant_model(searched):
+    split, model = searched
+    assert model.phase_ == Phase.S
+    assert model.rho_ + model.gamma_ == pytest.approx(1.0)
+    constant = stats.norm(split.y_train.mean(), split.y_train.std()).logpdf(split.y_test).mean()
+    assert -neg_nll_scorer(model, split.x_test, split.y_test) < -constant - 0.1
+    assert model.score(split.x_test, split.y_test) > 0.3
+
+
+def test_the_whole_path_is_kept(searched):
+    _, model = searched
+    table = pd.DataFrame(model.cv_results_)
+    assert len(table) == 9
+    assert table["logit_rho"].is_monotonic_increasing
+    assert table["rho"][model.best_index_] == pytest.approx(model.rho_)
+    assert table["phase"].iloc[0] == Phase.U_I
+    assert table["phase"].iloc[-1] in (Phase.O_I, Phase.O_II)
+    assert table["phase"][model.best_index_] == Phase.S
+
+
+def test_members_disagree_and_their_disagreement_is_epistemic(searched):
+    split, model = searched
+    parts = model.predict_parts(split.x_test)
+    assert np.all(parts.epistemic > 0)
+    far = model.predict_parts(np.array([[50.0]]))
+    assert far.epistemic[0] > 10 * np.median(parts.epistemic)
+
+
+def test_the_diagnosis_names_the_phase(searched):
+    _, model = searched
+    assert model.diagnose().startswith(f"Phase {model.phase_} at rho = ")
+
+
+@pytest.mark.parametrize("selection", ["crps", "paper"])
+def test_other_selections(selection):
+    split = datasets.load("curve")
+    model = HeteroskedasticRegressorCV(**SMALL_CV, selection=selection).fit(split.x_train, split.y_train)
+    if selection == "paper":
+        table = pd.DataFrame(model.cv_results_)
+        ends = [table["logit_rho"][table[f"mean_train_{name}"].idxmin()] for name in ("mean_mse", "std_mse")]
+        assert table["logit_rho"][model.best_index_] == pytest.approx(np.mean(ends))
+    assert np.isfinite(model.predict(split.x_test)).all()
+
+
+def test_any_splitter_will_do():
+    x, y, _ = noisy_line(60)
+    settings = SMALL_CV | {"cv": ShuffleSplit(2, test_size=0.3, random_state=0)}
+    assert HeteroskedasticRegressorCV(**settings).fit(x, y).phase_ in set(Phase)
+
+
+def test_in_scikit_learns_company():
+    x, y, _ = noisy_line(90)
+    model = HeteroskedasticRegressor(**SMALL)
+    assert cross_val_score(model, x, y, cv=2, scoring=neg_crps_scorer).shape == (2,)
+    assert cross_val_predict(model, x, y, cv=2).shape == (90,)
+    grid = GridSearchCV(make_pipeline(StandardScaler(), model), {"heteroskedasticregressor__rho": [0.5, 0.99]}, cv=2)
+    grid.set_params(scoring=neg_nll_scorer, n_jobs=2)
+    assert grid.fit(x, y).best_params_["heteroskedasticregressor__rho"] == 0.99
+
+
+def test_pickles_clones_and_frames(line):
+    x, y, _ = noisy_line(30)
+    again = pickle.loads(pickle.dumps(line))
+    np.testing.assert_array_equal(again.predict(x), line.predict(x))
+    with pytest.raises(NotFittedError):
+        clone(line).predict(x)
+    frame = pd.DataFrame({"width": x[:, 0]})
+    model = HeteroskedasticRegressor(**SMALL).fit(frame, pd.Series(y))
+    assert list(model.feature_names_in_) == ["width"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"width": "height"}))
+
+
+def test_a_conformal_wrapper_that_asks_for_the_std_covers(line):
+    """Split conformal with normalised residuals: needs nothing but predict(X, return_std=True)."""
+    x, y, _ = noisy_line(600, seed=3)
+    mean, std = line.predict(x[:300], return_std=True)
+    factor = np.quantile(np.abs(y[:300] - mean) / std, 0.9 * 301 / 300)
+    mean, std = line.predict(x[300:], return_std=True)
+    assert np.mean(np.abs(y[300:] - mean) <= factor * std) == pytest.approx(0.9, abs=0.06)
+
+
+X, Y, _ = noisy_line(20)
+UGLY = {
+    "rho = 1": ({"rho": 1.0}, X, Y, "rho = 1 is maximum likelihood"),
+    "gamma = 1": ({"gamma": 1}, X, Y, "gamma = 1 leaves the precision"),
+    "rho is text": ({"rho": "0.5"}, X, Y, "rho must be a number"),
+    "unknown activation": ({"activation": "sin"}, X, Y, "activation must be one of"),
+    "hidden is text": ({"hidden": "128"}, X, Y, "hidden must be a tuple"),
+    "no steps": ({"max_steps": 0}, X, Y, "max_steps must be"),
+    "no members": ({"n_members": 0}, X, Y, "n_members must be"),
+    "unknown schedule": ({"schedule": "linear"}, X, Y, "schedule must be one of"),
+    "a NaN": ({}, np.where(X > 0.5, np.nan, X), Y, "NaN"),
+    "an infinity": ({}, np.where(X > 0.5, np.inf, X), Y, "infinity"),
+    "strings": ({}, np.array([["a"], ["b"]] * 10), Y, "convert string"),
+    "one row": ({}, X[:1], Y[:1], "minimum of 2"),
+    "two identical rows": ({}, np.ones((2, 1)), np.ones(2), "two different rows"),
+    "a constant target": ({}, X, np.full(20, 3.0), "target is constant"),
+    "no weight anywhere": ({"weight": np.zeros(20)}, X, Y, "sample_weight|weight"),
+}
+
+
+@pytest.mark.parametrize("case", UGLY)
+@pytest.mark.parametrize("make", [HeteroskedasticRegressor, HeteroskedasticRegressorCV])
+def test_ugly_input_gets_one_clear_line(case, make):
+    settings, x, y, message = UGLY[case]
+    settings = dict(settings)
+    weight = settings.pop("weight", None)
+    if make is HeteroskedasticRegressorCV and settings.keys() & {"rho", "gamma"}:
+        pytest.skip("the search chooses rho and gamma itself")
+    with pytest.raises(ValueError, match=message) as refusal:
+        make(**settings).fit(x, y, sample_weight=weight)
+    if isinstance(refusal.value, InputError):
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("scale", [1e12, 1e-12])
+def test_features_and_targets_of_any_scale(scale):
+    x, y, _ = noisy_line(60)
+    plain = HeteroskedasticRegressor(**SMALL).fit(x, y)
+    scaled = HeteroskedasticRegressor(**SMALL).fit(x * scale, y * scale)
+    np.testing.assert_allclose(scaled.predict(x * scale), scale * plain.predict(x), rtol=1e-3)
+
+
+def test_a_constant_column_does_no_harm():
+    x, y, _ = noisy_line(60)
+    model = HeteroskedasticRegressor(**SMALL).fit(np.column_stack([x, np.full(60, 7.3)]), y)
+    assert np.isfinite(model.predict(np.column_stack([x, np.full(60, 7.3)]))).all()
+
+
+def test_minibatches_reach_the_full_batch_fit():
+    x, y, std = noisy_line(1200)
+    model = HeteroskedasticRegressor(rho=0.99, gamma=0.5, hidden=(16, 16), max_steps=1500, random_state=0).fit(x, y)
+    mean, found = model.predict(x, return_std=True)
+    assert np.sqrt(np.mean((mean - 40 - 3 * x[:, 0]) ** 2)) < 0.2
+    assert np.median(found) == pytest.approx(std, rel=0.2)

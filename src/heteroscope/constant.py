@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from heteroscope.networks import Layer, Network, Params, predict_mean, predict_precision
+from heteroscope.networks import PRECISION_FLOOR, Layer, Network, Params, predict_mean, predict_precision
 from heteroscope.objective import Batch
 
 FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-7  # a pull that a network which has collapsed before still feel
 def constant_params(params: Params, batch: Batch) -> Params:
     """The constant model in the shape of `params`."""
     level = jnp.mean(batch.weight * batch.y)
-    variance = jnp.mean(batch.weight * (batch.y - level) ** 2)
+    variance = jnp.mean(batch.weight * (batch.y - level) ** 2) + PRECISION_FLOOR
     return Params(_constant(params.mean, level), _constant(params.precision, _inverse_softplus(1.0 / variance)))
 
 
@@ -35,7 +35,7 @@ def settle_levels(params: Params, batch: Batch, activation: str) -> Params:
     """The same networks with output biases at their best: otherwise a bias in motion looks like a pull on weights."""
     residual = batch.y - predict_mean(params, batch.x, activation)
     offset = jnp.mean(batch.weight * residual)
-    variance = jnp.mean(batch.weight * (residual - offset) ** 2)
+    variance = jnp.mean(batch.weight * (residual - offset) ** 2) + PRECISION_FLOOR
     typical = jnp.exp(jnp.mean(batch.weight * jnp.log(predict_precision(params, batch.x, activation))))
     shift = _inverse_softplus(1.0 / variance) - _inverse_softplus(typical)
     return Params(_shift_level(params.mean, offset), _shift_level(params.precision, shift))

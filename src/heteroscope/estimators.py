@@ -1,7 +1,7 @@
 """The scikit-learn face: regressors that give a mean and an honest standard deviation for every row."""
 
 from collections.abc import Sequence
-from typing import Any, no_type_check
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -22,7 +22,8 @@ from heteroscope.predictive import Prediction, moment_match, predict_members, st
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
 from heteroscope.rows import Rows, merge_rows
-from heteroscope.search import SELECTIONS, results_table, search_diagonal
+from heteroscope.scaling import ROUNDING
+from heteroscope.search import SELECTIONS, Fold, results_table, search_diagonal
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.tile import Job
@@ -72,16 +73,22 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return diagnosis(self)
 
-    def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
+        """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
         x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-        rows = merge_rows(x, target.astype(np.float64), weight)
+        given = Rows(x, target.astype(np.float64), weight)
+        rows = merge_rows(*given)
         if len(rows.y) < 2:
             raise InputError(
                 f"{len(x)} rows were given but only {len(rows.y)} differs from the others and has a positive weight; "
                 "a standard deviation needs at least two different rows"
             )
-        return rows
+        if np.ptp(rows.y) <= ROUNDING * np.abs(rows.y).max():
+            raise InputError(
+                f"the target is constant ({rows.y[0]:g}), so there is nothing to learn; check the target column"
+            )
+        return given, rows
 
     def _recipe(self, rows: Rows) -> Recipe:
         check_architecture(self.hidden, self.activation, self.start)
@@ -137,22 +144,21 @@ class HeteroskedasticRegressor(GaussianRegressor):
     training ended. `observables_` : the numbers behind the phase. `n_iter_` : steps taken.
     """
 
-    @no_type_check  # stores anything, as scikit-learn asks; fit checks it
     def __init__(
         self,
-        rho: float = 0.9,
-        gamma: float = 0.1,
+        rho: Any = 0.9,
+        gamma: Any = 0.1,
         *,
-        hidden: Sequence[int] = (128, 128, 128),
-        activation: str = "leaky_relu",
-        start: str | float = "he",
-        schedule: str = "cosine",
-        max_steps: int = 4000,
-        batch_size: int | str | None = "auto",
-        n_members: int = 1,
-        n_jobs: int | None = None,
+        hidden: Any = (128, 128, 128),
+        activation: Any = "leaky_relu",
+        start: Any = "he",
+        schedule: Any = "cosine",
+        max_steps: Any = 4000,
+        batch_size: Any = "auto",
+        n_members: Any = 1,
+        n_jobs: Any = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: Any = 0,
     ) -> None:
         self.rho = rho
         self.gamma = gamma
@@ -170,7 +176,7 @@ class HeteroskedasticRegressor(GaussianRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressor":
         """Fit `n_members` models on all rows and label the result with its phase."""
         logit_rho, logit_gamma = logits(self.rho, self.gamma)
-        rows = self._check_fit_input(X, y, sample_weight)
+        _, rows = self._check_fit_input(X, y, sample_weight)
         seeds = _seeds(self.random_state, _positive("n_members", self.n_members))
         self._train_members(rows, self._recipe(rows), logit_rho, logit_gamma, seeds)
         self._observe(rows)
@@ -197,24 +203,23 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
     that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others as in `HeteroskedasticRegressor`.
     """
 
-    @no_type_check  # stores anything, as scikit-learn asks; fit checks it
     def __init__(
         self,
         *,
-        n_coarse: int = 10,
-        n_fine: int = 4,
+        n_coarse: Any = 10,
+        n_fine: Any = 4,
         cv: Any = 5,
-        selection: str = "nll",
-        n_members: int = 5,
-        hidden: Sequence[int] = (128, 128, 128),
-        activation: str = "leaky_relu",
-        start: str | float = "he",
-        schedule: str = "cosine",
-        max_steps: int = 2000,
-        batch_size: int | str | None = "auto",
-        n_jobs: int | None = None,
+        selection: Any = "nll",
+        n_members: Any = 5,
+        hidden: Any = (128, 128, 128),
+        activation: Any = "leaky_relu",
+        start: Any = "he",
+        schedule: Any = "cosine",
+        max_steps: Any = 2000,
+        batch_size: Any = "auto",
+        n_jobs: Any = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: Any = 0,
     ) -> None:
         self.n_coarse = n_coarse
         self.n_fine = n_fine
@@ -236,16 +241,16 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
         coarse = diagonal(_positive("n_coarse", self.n_coarse))
-        rows = self._check_fit_input(X, y, sample_weight)
+        given, rows = self._check_fit_input(X, y, sample_weight)
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
-        folds = _folds(self.cv, rows, random)
+        folds = _folds(self.cv, given, rows, random)
         seeds = _seeds(random, len(folds) + _positive("n_members", self.n_members))
         with progress_bar("searching", bool(self.verbose)) as progress:
             found = search_diagonal(
-                rows, folds, coarse, self.n_fine, recipe, seeds[: len(folds)], self.selection, self.n_jobs, progress
+                folds, coarse, self.n_fine, recipe, seeds[: len(folds)], self.selection, self.n_jobs, progress
             )
-        self.cv_results_ = results_table(found, rows, folds, self.selection)
+        self.cv_results_ = results_table(found, folds, self.selection)
         self.best_index_ = found.best
         best = found.points[found.best]
         self._train_members(rows, recipe, best.logit_rho, -best.logit_rho, seeds[len(folds) :])
@@ -271,10 +276,19 @@ def _seeds(random_state: Any, n: int) -> list[int]:
     return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n)]
 
 
-def _folds(cv: Any, rows: Rows, random: np.random.RandomState) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Shuffled folds for a number, a splitter's own otherwise; never more folds than rows."""
+def _folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState) -> list[Fold]:
+    """Shuffled folds of the merged rows for a number; a splitter's own, which counts the rows as they were given."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
             raise InputError(f"cv must be at least 2 folds or a scikit-learn splitter, got {cv!r}")
-        cv = KFold(min(int(cv), len(rows.y)), shuffle=True, random_state=random.randint(np.iinfo(np.int32).max))
-    return [(train, held) for train, held in check_cv(cv).split(rows.x, rows.y)]
+        splitter = KFold(min(int(cv), len(merged.y)), shuffle=True, random_state=random.randint(2**31 - 1))
+        return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]
+    folds = [
+        Fold(merge_rows(*given.take(train)), merge_rows(*given.take(held)))
+        for train, held in check_cv(cv).split(given.x, given.y)
+    ]
+    if any(len(fold.training.y) < 1 or len(fold.held.y) < 1 for fold in folds):
+        raise InputError(
+            "a fold has no row of positive weight to train on or to judge by; choose other folds or weights"
+        )
+    return folds

@@ -87,9 +87,9 @@ def label(found: Observables, runaway: bool = False) -> Phase:
         return Phase.U_I
     retraced = found.std_mismatch < MEMORISED_STD
     if found.held_out_score is None:
-        overconfident = runaway or retraced or found.training_score < RUNAWAY_SCORE
+        overconfident = runaway or retraced or not found.training_score >= RUNAWAY_SCORE
     else:
-        overconfident = found.held_out_score > OVERCONFIDENT
+        overconfident = not found.held_out_score <= OVERCONFIDENT  # also where a broken model gives NaN
     if overconfident:
         return Phase.O_II if flat_mean or retraced else Phase.O_I
     return Phase.U_II if flat_mean else Phase.S

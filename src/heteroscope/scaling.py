@@ -5,14 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.errors import InputError
-
-
 ROUNDING = 1e-12  # a spread below this share of the centre is rounding, not variation
 
 
 class Scaling(NamedTuple):
-    """standardised = (value - centre) / scale; a column that does not vary keeps scale one."""
+    """standardised = (value - centre) / scale; what does not vary keeps scale one."""
 
     x_centre: Float[np.ndarray, " feature"]
     x_scale: Float[np.ndarray, " feature"]
@@ -35,10 +32,5 @@ def fit_scaling(
     x_centre, y_centre = np.average(x, axis=0, weights=weight), float(np.average(y, weights=weight))
     x_scale = np.sqrt(np.average((x - x_centre) ** 2, axis=0, weights=weight))
     y_scale = float(np.sqrt(np.average((y - y_centre) ** 2, weights=weight)))
-    if not np.isfinite(y_scale) or y_scale <= ROUNDING * abs(y_centre):
-        raise InputError(
-            f"the target is constant ({y_centre:g}) in the rows to fit, so there is nothing to learn; "
-            "check the target column"
-        )
     x_scale = np.where(x_scale > ROUNDING * np.abs(x_centre), x_scale, 1.0)
-    return Scaling(x_centre, x_scale, y_centre, y_scale)
+    return Scaling(x_centre, x_scale, y_centre, y_scale if y_scale > ROUNDING * abs(y_centre) else 1.0)

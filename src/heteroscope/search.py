@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import expit
 
 from heteroscope import metrics
@@ -19,10 +19,19 @@ from heteroscope.predictive import predict_members, stack_members
 from heteroscope.rows import Rows
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
-from heteroscope.tile import Fit, Job
+from heteroscope.tile import Job
 
 SELECTIONS = ("nll", "crps", "paper")
-Folds = Sequence[tuple[Int[np.ndarray, "_"], Int[np.ndarray, "_"]]]
+
+
+class Fold(NamedTuple):
+    """Rows to train on and rows to judge by."""
+
+    training: Rows
+    held: Rows
+
+
+Folds = Sequence[Fold]
 
 
 class Point(NamedTuple):
@@ -42,7 +51,6 @@ class Point(NamedTuple):
 
 
 def cross_validate_points(
-    rows: Rows,
     folds: Folds,
     logits: Sequence[float],
     recipe: Recipe,
@@ -51,36 +59,45 @@ def cross_validate_points(
     progress: Progress | None = None,
 ) -> list[Point]:
     """Fit every point of the diagonal on every fold; a fold's models share one start, so that points compare fairly."""
-    parts = [rows.take(training) for training, _ in folds]
-    scalings = [part.scaling() for part in parts]
+    scalings = [fold.training.scaling() for fold in folds]
     tasks = [
-        Task(part.batch(scaling), [Job(t, -t, seed) for t in logits])
-        for part, scaling, seed in zip(parts, scalings, seeds, strict=True)
+        Task(fold.training.batch(scaling), [Job(t, -t, seed) for t in logits])
+        for fold, scaling, seed in zip(folds, scalings, seeds, strict=True)
     ]
     fits = train(tasks, recipe, n_jobs=n_jobs, progress=progress)
     activation = recipe.architecture.activation
     predictions = [
-        predict_members(stack_members([fit.params for fit in fold_fits]), rows.x, scaling, activation)
-        for fold_fits, scaling in zip(fits, scalings, strict=True)
+        predict_members(
+            stack_members([fit.params for fit in fold_fits]),
+            np.concatenate([fold.training.x, fold.held.x]),
+            scaling,
+            activation,
+        )
+        for fold_fits, fold, scaling in zip(fits, folds, scalings, strict=True)
     ]
-    return [_point(t, k, rows, folds, predictions, [fold_fits[k] for fold_fits in fits]) for k, t in enumerate(logits)]
+    return [
+        _point(t, folds, [(mean[k], std[k]) for mean, std in predictions], tuple(part[k].status for part in fits))
+        for k, t in enumerate(logits)
+    ]
 
 
-def _point(t: float, k: int, rows: Rows, folds: Folds, predictions: list[Any], fits: list[Fit]) -> Point:
-    held = np.concatenate([index for _, index in folds])
-    mean, std = (
-        np.concatenate([moment[k][index] for moment, (_, index) in zip(moments, folds, strict=True)])
-        for moments in zip(*predictions, strict=True)
-    )
-    training, observables = [], []
-    for (moment_mean, moment_std), (index, _) in zip(predictions, folds, strict=True):
-        part, part_mean, part_std = rows.take(index), moment_mean[k][index], moment_std[k][index]
-        training.append(metrics.evaluate(part.y, part_mean, part_std, sample_weight=part.weight))
-        observables.append(observe(part.y, part_mean, part_std, part.weight))
-    score = float(np.average(((rows.y[held] - mean) / std) ** 2, weights=rows.weight[held]))
+def _point(t: float, folds: Folds, predictions: list[tuple[Any, Any]], status: tuple[Status, ...]) -> Point:
+    training, observables, held_mean, held_std = [], [], [], []
+    for fold, (mean, std) in zip(folds, predictions, strict=True):
+        n, rows = len(fold.training.y), fold.training
+        training.append(metrics.evaluate(rows.y, mean[:n], std[:n], sample_weight=rows.weight))
+        observables.append(observe(rows.y, mean[:n], std[:n], rows.weight))
+        held_mean.append(mean[n:])
+        held_std.append(std[n:])
     averages = {name: float(np.mean([getattr(f, name) for f in observables])) for name in Observables._fields[:4]}
-    found = Observables(**averages, held_out_score=score)
-    return Point(t, mean, std, tuple(training), found, tuple(fit.status for fit in fits))
+    mean, std, held = np.concatenate(held_mean), np.concatenate(held_std), held_rows(folds)
+    score = float(np.average(((held.y - mean) / std) ** 2, weights=held.weight))
+    return Point(t, mean, std, tuple(training), Observables(**averages, held_out_score=score), status)
+
+
+def held_rows(folds: Folds) -> Rows:
+    """All held-out rows, fold after fold, as the predictions of a `Point` are ordered."""
+    return Rows(*(np.concatenate(parts) for parts in zip(*(fold.held for fold in folds), strict=True)))
 
 
 class Search(NamedTuple):
@@ -91,7 +108,6 @@ class Search(NamedTuple):
 
 
 def search_diagonal(
-    rows: Rows,
     folds: Folds,
     coarse: Float[np.ndarray, " t"],
     n_fine: int,
@@ -108,24 +124,24 @@ def search_diagonal(
         return (lambda done, _: progress(offset + done, total)) if progress else None
 
     def visit(logits: Sequence[float], offset: int) -> list[Point]:
-        return cross_validate_points(rows, folds, logits, recipe, seeds, n_jobs, told(offset)) if len(logits) else []
+        return cross_validate_points(folds, logits, recipe, seeds, n_jobs, told(offset)) if len(logits) else []
 
     points = visit([float(t) for t in coarse], 0)
-    fine = refine(np.array([p.logit_rho for p in points]), choose(points, rows, folds, selection), n_fine)
+    fine = refine(np.array([p.logit_rho for p in points]), choose(points, folds, selection), n_fine)
     points = _sorted(points + visit([float(t) for t in fine], len(points) * len(folds)))
     if selection == "paper":
         middle = paper_midpoint(points)
         if all(abs(middle - point.logit_rho) > 1e-9 for point in points):
             points = _sorted(points + visit([middle], total - len(folds)))
         return Search(points, int(np.argmin([abs(middle - point.logit_rho) for point in points])))
-    return Search(points, choose(points, rows, folds, selection))
+    return Search(points, choose(points, folds, selection))
 
 
 def _sorted(points: list[Point]) -> list[Point]:
     return sorted(points, key=lambda point: point.logit_rho)
 
 
-def choose(points: list[Point], rows: Rows, folds: Folds, selection: str) -> int:
+def choose(points: list[Point], folds: Folds, selection: str) -> int:
     """The index of the point to take from a path sorted by logit rho.
 
     The lowest held-out score wins, points that overfit being passed over while there are others; then the most
@@ -133,9 +149,9 @@ def choose(points: list[Point], rows: Rows, folds: Folds, selection: str) -> int
     """
     if selection == "paper":
         return int(np.argmin([abs(paper_midpoint(points) - point.logit_rho) for point in points]))
-    held = rows.take(np.concatenate([index for _, index in folds]))
+    held = held_rows(folds)
     losses = np.array([row_loss(selection, held.y, point.mean, point.std) for point in points])
-    scores = np.average(losses, axis=1, weights=held.weight)
+    scores = np.nan_to_num(np.average(losses, axis=1, weights=held.weight), nan=np.inf)
     allowed = np.array([point.phase not in (Phase.O_I, Phase.O_II) for point in points])
     if not allowed.any():
         allowed[:] = True
@@ -169,10 +185,10 @@ def paper_midpoint(points: list[Point]) -> float:
     return float(np.mean(lowest))
 
 
-def results_table(search: Search, rows: Rows, folds: Folds, selection: str) -> dict[str, Any]:
+def results_table(search: Search, folds: Folds, selection: str) -> dict[str, Any]:
     """The path as scikit-learn's `cv_results_`: a dictionary of columns that pandas takes as it is."""
-    splits = np.split(np.arange(sum(len(index) for _, index in folds)), np.cumsum([len(i) for _, i in folds])[:-1])
-    held = rows.take(np.concatenate([index for _, index in folds]))
+    held = held_rows(folds)
+    splits = np.split(np.arange(len(held.y)), np.cumsum([len(fold.held.y) for fold in folds])[:-1])
     logits = np.array([point.logit_rho for point in search.points])
     table: dict[str, Any] = {"rho": expit(logits), "gamma": expit(-logits), "logit_rho": logits}
     for name, function in metrics.METRICS.items():
