@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dgbsv, dpbsv, dptsv
 
 from heteroscope.errors import InputError
-from heteroscope.field.lattice import Field
+from heteroscope.field.lattice import Field, inner
 
 # A few units in the last place on the diagonal keep rounding from making a stiff chain indefinite. What they cost falls
 # on constant fields alone, which K does not see; each solve restores them from the sum of its rows.
@@ -38,7 +38,7 @@ class Chain(NamedTuple):
 
     def dirichlet(self, field: Field) -> float:
         """sum_i k_i (f_{i+1} - f_i)^2."""
-        return float(self.stiffness @ np.diff(field) ** 2)
+        return inner(self.stiffness, np.diff(field) ** 2)
 
     def degree(self) -> Field:
         """The diagonal of K."""
@@ -52,7 +52,7 @@ class Chain(NamedTuple):
         *_, solution, info = dptsv(diagonal + _SAFE * scale * self.degree(), -scale * self.stiffness, right)
         if info:
             raise ArithmeticError(f"the tridiagonal system is not positive definite at row {info}")
-        return solution + (right.sum() - diagonal @ solution) / diagonal.sum()
+        return solution + (right.sum() - inner(diagonal, solution)) / diagonal.sum()
 
     def solve_pair(
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
@@ -68,8 +68,8 @@ class Chain(NamedTuple):
         determinant = a * c - b * b
         if determinant <= 0.0:
             return None
-        miss_first = right[0].sum() - diagonals[0] @ first - coupling @ second
-        miss_second = right[1].sum() - coupling @ first - diagonals[1] @ second
+        miss_first = right[0].sum() - inner(diagonals[0], first) - inner(coupling, second)
+        miss_second = right[1].sum() - inner(coupling, first) - inner(diagonals[1], second)
         return (
             first + (c * miss_first - b * miss_second) / determinant,
             second + (a * miss_second - b * miss_first) / determinant,
@@ -125,7 +125,7 @@ def chain(x: ArrayLike, density: ArrayLike | None = None) -> Chain:
     values = np.ones_like(points) if density is None else np.asarray(density, dtype=float)
     if values.shape != points.shape or not np.all(np.isfinite(values) & (values > 0)):
         raise InputError("density must hold one positive finite number for each x; give p(x) at the points, any scale")
-    scale = len(points) / float(values @ cell)
+    scale = len(points) / inner(values, cell)
     return Chain(scale * values * cell, scale * (values[:-1] + values[1:]) / (2 * spacing))
 
 

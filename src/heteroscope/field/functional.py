@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heteroscope.field.lattice import Field, Lattice
+from heteroscope.field.lattice import Field, Lattice, inner
 
 
 class Problem(NamedTuple):
@@ -40,7 +40,7 @@ class Fields(NamedTuple):
 
     def dot(self, other: "Fields") -> float:
         """The Euclidean inner product."""
-        return float(self.mean @ other.mean + self.precision @ other.precision)
+        return inner(self.mean, other.mean) + inner(self.precision, other.precision)
 
 
 class Equations(NamedTuple):
@@ -55,7 +55,7 @@ def energy(problem: Problem, fields: Fields) -> float:
     """F, the free energy divided by rho."""
     lattice, (mean, precision) = problem.lattice, fields
     squares = (mean - problem.y) ** 2 + problem.variance
-    likelihood = 0.5 * float(lattice.weights @ (precision * squares - np.log(precision)))
+    likelihood = 0.5 * inner(lattice.weights, precision * squares - np.log(precision))
     return likelihood + problem.alpha * lattice.dirichlet(mean) + problem.beta * lattice.dirichlet(precision)
 
 
@@ -86,8 +86,8 @@ def equations(problem: Problem, fields: Fields, tail: Fields | None = None) -> E
 
 def _relative(weights: Field, total: Field, terms: tuple[Field, ...]) -> float:
     """|total| / sum of |terms|, in the norm weighted by the points."""
-    scale = sum(np.sqrt(weights @ term**2) for term in terms)
-    return float(np.sqrt(weights @ total**2) / scale) if scale > 0 else 0.0
+    scale = sum(np.sqrt(inner(weights, term**2)) for term in terms)
+    return float(np.sqrt(inner(weights, total**2)) / scale) if scale > 0 else 0.0
 
 
 def gradient(problem: Problem, conditions: Equations) -> Fields:

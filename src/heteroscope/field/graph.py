@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 from heteroscope.errors import InputError
 from heteroscope.field.conjugate import solve_deflated
-from heteroscope.field.lattice import Field
+from heteroscope.field.lattice import Field, inner
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.starts import Start, begin
@@ -51,7 +51,7 @@ class Graph(NamedTuple):
     def dirichlet(self, field: Field) -> float:
         """sum over edges of k_ij (f_i - f_j)^2."""
         first, second = self.edges.T
-        return float(self.stiffness @ (field[first] - field[second]) ** 2)
+        return inner(self.stiffness, (field[first] - field[second]) ** 2)
 
     def degree(self) -> Field:
         """The diagonal of K."""

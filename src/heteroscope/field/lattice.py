@@ -14,6 +14,11 @@ from jaxtyping import Float
 Field = Float[np.ndarray, " point"]
 
 
+def inner(one: Float[np.ndarray, " n"], other: Float[np.ndarray, " n"]) -> float:
+    """sum_i a_i b_i by numpy's pairwise sum; BLAS would wake its threads for each of these short products."""
+    return float(np.sum(one * other))
+
+
 @runtime_checkable
 class Lattice(Protocol):
     """Points with weights w_i that sum to their number, and edges with stiffnesses k_ij."""

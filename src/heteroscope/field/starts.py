@@ -4,6 +4,7 @@ import numpy as np
 
 from heteroscope.errors import InputError
 from heteroscope.field.functional import Fields, Problem
+from heteroscope.field.lattice import inner
 from heteroscope.field.steps import best_mean
 
 Start = str | tuple[np.ndarray, np.ndarray]
@@ -12,8 +13,8 @@ Start = str | tuple[np.ndarray, np.ndarray]
 def flat(problem: Problem) -> Fields:
     """mean = average of y, precision = 1 / variance of y: the minimum as rho -> 0."""
     weights = problem.lattice.weights / len(problem.y)
-    average = float(weights @ problem.y)
-    spread = float(weights @ ((problem.y - average) ** 2 + problem.variance))
+    average = inner(weights, problem.y)
+    spread = inner(weights, (problem.y - average) ** 2 + problem.variance)
     return Fields(np.full_like(problem.y, average), np.full_like(problem.y, 1.0 / spread))
 
 
