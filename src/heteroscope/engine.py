@@ -6,7 +6,6 @@ pool of its own that would change the last digits of a result, and whose batched
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, as_completed
 from multiprocessing import current_process
 from typing import NamedTuple
 
@@ -96,8 +95,11 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit
     elif nested or _has_accelerator():
         yield from (_train_alone(*call) for call in calls)
     else:
-        futures: list[Future] = [_one_worker().submit(_train_alone, *call) for call in calls]
-        yield from (future.result() for future in as_completed(futures))
+        try:
+            yield from (_one_worker().submit(_train_alone, *call).result() for call in calls)
+        except BaseException:  # an interrupt too: a tile that nobody waits for must not hold up the next fit
+            _stop_worker()
+            raise
 
 
 def _train_alone(index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> tuple[int, list[Fit]]:
@@ -121,3 +123,11 @@ def _one_worker() -> ProcessPoolExecutor:
     if _worker is None:
         _worker = ProcessPoolExecutor(max_workers=1, timeout=300)
     return _worker
+
+
+def _stop_worker() -> None:
+    """End the worker process at once, whatever it is doing."""
+    global _worker
+    if _worker is not None:
+        _worker.shutdown(kill_workers=True)
+        _worker = None

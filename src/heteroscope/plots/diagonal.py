@@ -1,0 +1,209 @@
+"""The search along the diagonal in one figure: three models above, scores and phases of the whole path below."""
+
+import math
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from scipy.special import expit, logit
+
+from heteroscope.phases import Phase
+from heteroscope.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    PHASE_COLOURS,
+    PHASE_NAMES,
+    YELLOW,
+    house_style,
+    logit_axis,
+    new_figure,
+    number_text,
+    plain_log_axis,
+)
+
+SCORES = {"nll": "NLL", "mean_mse": "mean MSE", "std_mse": "std MSE"}
+HEADROOM = 0.15  # of the data's range, shown above and below the data whatever the bands do
+STAR: dict[str, Any] = {"marker": "*", "color": YELLOW, "markeredgecolor": INK, "markeredgewidth": 0.7, "linestyle": ""}
+NARROW = 0.06  # of an axis' width, below which a phase's name does not fit over its stripe
+
+
+def diagonal_figure(results: Mapping[Any, Any]) -> Figure:
+    """The figure of one search, from a Dataset like the one `run_demo` returns or a dictionary of the same arrays.
+
+    x, y_train (at x_train), mean and std (model x x), model, model_rho, model_phase; true_mean and true_std if known;
+    rho, phase and nll, mean_mse, std_mse (point x split: train, held-out); `chosen` is the number of the chosen point.
+    """
+    data = _plain(results)
+    with house_style():
+        figure = new_figure(10.0, 6.4)
+        n_columns = math.lcm(len(data["mean"]), len(SCORES))
+        grid = figure.add_gridspec(2, n_columns)
+        _draw_models(_row_of_panels(figure, grid, 0, len(data["mean"])), data)
+        _draw_path(_row_of_panels(figure, grid, 1, len(SCORES)), data)
+        _legend_of_models(figure, "true_mean" in data)
+        _legend_of_path(figure)
+    return figure
+
+
+def _plain(results: Mapping[Any, Any]) -> dict[str, Any]:
+    data = {str(name): np.asarray(values) for name, values in results.items()}
+    if isinstance(results, xr.Dataset):
+        data |= {str(name): np.asarray(values) for name, values in results.coords.items()}
+        data["chosen"] = np.asarray(results.attrs["chosen"])
+    return data
+
+
+def _row_of_panels(figure: Figure, grid: GridSpec, row: int, n: int) -> list[Axes]:
+    width = grid.ncols // n
+    return [figure.add_subplot(grid[row, k * width : (k + 1) * width]) for k in range(n)]
+
+
+def _draw_models(panels: list[Axes], data: dict[str, Any]) -> None:
+    y = data["y_train"]
+    margin = HEADROOM * (np.ptp(y) or 1.0)
+    for k, ax in enumerate(panels):
+        colour = PHASE_COLOURS[Phase(str(data["model_phase"][k]))]
+        _draw_bands(ax, data["x"], data["mean"][k], data["std"][k], colour)
+        if "true_mean" in data:
+            _draw_truth(ax, data["x"], data["true_mean"], data["true_std"])
+        ax.plot(data["x_train"], data["y_train"], "o", color=INK, markersize=2.6, markeredgewidth=0, zorder=4)
+        phase = PHASE_NAMES[Phase(str(data["model_phase"][k]))]
+        ax.set_title(f"{data['model'][k]}: {phase} at {_rho_text(float(data['model_rho'][k]))}")
+        ax.set_xlabel("$x$")
+        ax.set_xlim(data["x"].min(), data["x"].max())
+        ax.set_ylim(y.min() - margin, y.max() + margin)
+    panels[0].set_ylabel("$y$")
+
+
+def _rho_text(rho: float) -> str:
+    return rf"$1 - \rho = {number_text(1 - rho)}$" if rho > 0.95 else rf"$\rho = {number_text(rho)}$"
+
+
+def _draw_bands(
+    ax: Axes, x: Float[np.ndarray, " x"], mean: Float[np.ndarray, " x"], std: Float[np.ndarray, " x"], colour: str
+) -> None:
+    for width, alpha in ((2, 0.18), (1, 0.28)):
+        ax.fill_between(x, mean - width * std, mean + width * std, color=colour, alpha=alpha, linewidth=0, zorder=1)
+    ax.plot(x, mean, color=colour, zorder=3)
+
+
+def _draw_truth(
+    ax: Axes, x: Float[np.ndarray, " x"], mean: Float[np.ndarray, " x"], std: Float[np.ndarray, " x"]
+) -> None:
+    ax.plot(x, mean, color=GREY, linewidth=0.9, linestyle=(0, (5, 2)), zorder=2)
+    for sign in (-1, 1):
+        ax.plot(x, mean + sign * std, color=GREY, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=2)
+
+
+def _legend_of_models(figure: Figure, with_truth: bool) -> None:
+    entries: dict[str, Any] = {
+        "training rows": Line2D([], [], linestyle="", marker="o", color=INK, markersize=3),
+        "mean": Line2D([], [], color=GREY),
+        r"$\pm 1$ std": Patch(color=GREY, alpha=0.46, linewidth=0),
+        r"$\pm 2$ std": Patch(color=GREY, alpha=0.18, linewidth=0),
+    }
+    if with_truth:
+        entries["true mean"] = Line2D([], [], color=GREY, linewidth=0.9, linestyle=(0, (5, 2)))
+        entries[r"true mean $\pm 1$ std"] = Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (1, 1.5)))
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
+
+
+def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
+    rho, best = data["rho"], int(data["chosen"])
+    stripes = _stripes(logit(rho), [Phase(str(phase)) for phase in data["phase"]])
+    for ax, (name, title) in zip(panels, SCORES.items(), strict=True):
+        train, held_out = data[name].T
+        logit_axis(ax, "x", expit(stripes[0].low), expit(stripes[-1].high))
+        _shade(ax, stripes)
+        limits = _limits(train, held_out, log=name != "nll")
+        if name != "nll":
+            plain_log_axis(ax, *limits)
+        ax.set_ylim(*limits)
+        ax.plot(rho, _within(train, limits), color=GREY, linestyle="--", linewidth=1.2, marker="o", markersize=2.5)
+        ax.plot(rho, _within(held_out, limits), color=BLUE, marker="o", markersize=3.5)
+        _mark_outside(ax, rho, train, limits, GREY)
+        _mark_outside(ax, rho, held_out, limits, BLUE)
+        ax.plot(rho[best], np.clip(held_out[best], *limits), markersize=13, clip_on=False, zorder=5, **STAR)
+        ax.set_ylabel(title)
+        ax.set_xlabel(r"$\rho = 1 - \gamma$")
+
+
+class _Stripe(NamedTuple):
+    """An interval of logit rho in which all visited points are in one phase."""
+
+    low: float
+    high: float
+    phase: Phase
+
+
+def _stripes(logits: Float[np.ndarray, " point"], phases: list[Phase]) -> list[_Stripe]:
+    """Phases change halfway between two visited points; the outer stripes reach a little beyond the last ones."""
+    beyond = 0.03 * np.ptp(logits) or 1.0
+    edges = np.concatenate([[logits[0] - beyond], (logits[1:] + logits[:-1]) / 2, [logits[-1] + beyond]])
+    stripes = []
+    for phase, run in groupby(range(len(phases)), key=phases.__getitem__):
+        members = list(run)
+        stripes.append(_Stripe(float(edges[members[0]]), float(edges[members[-1] + 1]), phase))
+    return stripes
+
+
+def _shade(ax: Axes, stripes: list[_Stripe]) -> None:
+    whole = stripes[-1].high - stripes[0].low
+    for low, high, phase in stripes:
+        ax.axvspan(expit(low), expit(high), color=PHASE_COLOURS[phase], alpha=0.17, linewidth=0, zorder=0)
+        if high - low >= NARROW * whole:
+            place = ax.get_xaxis_transform()
+            ax.text(expit((low + high) / 2), 1.02, PHASE_NAMES[phase], transform=place, ha="center", va="bottom")
+
+
+def _limits(
+    train: Float[np.ndarray, " point"], held_out: Float[np.ndarray, " point"], log: bool
+) -> tuple[float, float]:
+    """What is worth seeing: all of a log axis down to 1e-6 of its top; of the NLL, its dip and the shoulders."""
+    values = np.concatenate([train, held_out])
+    values = values[np.isfinite(values)]
+    if log:
+        top = float(values[values > 0].max(initial=1e-12))
+        low = max(float(values[values > 0].min(initial=top)), 1e-6 * top)
+        return low / 2, top * 2
+    held_out = held_out[np.isfinite(held_out)]
+    low, shoulder = (float(held_out.min()), float(held_out[0])) if len(held_out) else (0.0, 1.0)
+    height = max(shoulder - low, 0.25)
+    return low - 1.2 * height, low + 3 * height
+
+
+def _within(values: Float[np.ndarray, " point"], limits: tuple[float, float]) -> Float[np.ndarray, " point"]:
+    """Values with those outside the limits pushed far out, so that their lines leave the picture upright."""
+    return np.where(np.isnan(values), np.nan, np.nan_to_num(values, posinf=1e30, neginf=-1e30))
+
+
+def _mark_outside(
+    ax: Axes,
+    rho: Float[np.ndarray, " point"],
+    values: Float[np.ndarray, " point"],
+    limits: tuple[float, float],
+    colour: str,
+) -> None:
+    style: dict[str, Any] = {"linestyle": "", "color": colour, "markersize": 4.5, "clip_on": False}
+    for edge, outside, marker in ((limits[1], values > limits[1], "^"), (limits[0], values < limits[0], "v")):
+        if outside.any():  # an empty line would still claim a place in the layout
+            ax.plot(rho[outside], np.full(outside.sum(), edge), marker=marker, **style)
+
+
+def _legend_of_path(figure: Figure) -> None:
+    entries = {
+        "held-out rows": Line2D([], [], color=BLUE, marker="o", markersize=3.5),
+        "training rows": Line2D([], [], color=GREY, linestyle="--", linewidth=1.2, marker="o", markersize=2.5),
+        "off the scale": Line2D([], [], color=BLUE, linestyle="", marker="^", markersize=4.5),
+        "chosen": Line2D([], [], markersize=10, **STAR),
+    }
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries))

@@ -1,0 +1,114 @@
+"""The look that all figures share: a palette safe for colour-blind eyes, phase colours, logit axes, figures."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from heteroscope.phases import Phase
+
+# Okabe and Ito's palette: told apart with any kind of colour vision, and in print.
+BLUE, SKY, GREEN, ORANGE, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"
+YELLOW = "#F0E442"
+INK, GREY, PALE = "#222222", "#777777", "#D9D9D9"
+
+PHASE_COLOURS = {
+    Phase.U_I: BLUE,
+    Phase.U_II: SKY,
+    Phase.S: GREEN,
+    Phase.O_II: ORANGE,
+    Phase.O_I: VERMILION,
+}
+PHASE_NAMES = {
+    Phase.U_I: r"$U_\mathrm{I}$",
+    Phase.U_II: r"$U_\mathrm{II}$",
+    Phase.S: "$S$",
+    Phase.O_II: r"$O_\mathrm{II}$",
+    Phase.O_I: r"$O_\mathrm{I}$",
+}
+
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.labelsize": 9.0,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.fontsize": 8.0,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "mathtext.fontset": "cm",
+    "savefig.dpi": 200,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+}
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Matplotlib's settings for our figures, for as long as one is drawn; the user's own are left alone."""
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure in inches, laid out without overlaps; it needs no display and no pyplot."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save_figure(figure: Figure, path: Path) -> Path:
+    """Write the figure, as its suffix says, making its folder if needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with house_style():
+        figure.savefig(path)
+    return path
+
+
+def logit_axis(ax: Axes, which: Literal["x", "y"], low: float, high: float) -> None:
+    """An axis even in the logit from `low` to `high`; a tick at 1 - 10^-k is written as 10^-k with a bar over it."""
+    if which == "x":
+        ax.set_xscale("logit", use_overline=True, one_half="1/2")
+        ax.set_xlim(low, high)
+    else:
+        ax.set_yscale("logit", use_overline=True, one_half="1/2")
+        ax.set_ylim(low, high)
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_minor_locator(NullLocator())
+
+
+def plain_log_axis(ax: Axes, low: float, high: float) -> None:
+    """A logarithmic y axis with ticks at 1, 2 and 5 (decades alone if there are many), written out as numbers."""
+    ax.set_yscale("log")
+    ax.set_ylim(low, high)
+    few = high / low < 1e3
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick_text(value)))
+    ax.yaxis.set_minor_locator(NullLocator())
+
+
+def _tick_text(value: float) -> str:
+    text = number_text(value)
+    return f"${text}$" if "^" in text else text
+
+
+def number_text(value: float) -> str:
+    """Two digits for mathematics mode: 0.02 or 500 as they are, further ones as 2.1 x 10^-6."""
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
+    exponent = math.floor(math.log10(abs(value)) + 1e-9)
+    lead = f"{value / 10.0**exponent:.2g}"
+    return f"10^{{{exponent}}}" if lead == "1" else rf"{lead} \times 10^{{{exponent}}}"
