@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.storage import load_model, save_model
+    from heteroscope.sweep import field_diagram
 
 __version__ = version("heteroscope")
-__all__ = ["HeteroskedasticRegressor", "HeteroskedasticRegressorCV", "__version__", "load_model", "save_model"]
+__all__ = [
+    "HeteroskedasticRegressor",
+    "HeteroskedasticRegressorCV",
+    "__version__",
+    "field_diagram",
+    "load_model",
+    "save_model",
+]
 
 # Loaded when first asked for, so that the command line answers before JAX is imported.
 _HOMES = {
     "HeteroskedasticRegressor": "heteroscope.estimators",
     "HeteroskedasticRegressorCV": "heteroscope.estimators",
+    "field_diagram": "heteroscope.sweep",
     "load_model": "heteroscope.storage",
     "save_model": "heteroscope.storage",
 }
