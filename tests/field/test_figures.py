@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 
 from heteroscope import field
 from heteroscope.phases import Phase
-from heteroscope.plots.field import OBSERVABLES, field_figure, observables_figure
+from heteroscope.plots.field import OBSERVABLES, field_figure, fold_figure, observables_figure
 
 RHOS, GAMMAS = [1e-6, 0.1, 0.9, 1 - 1e-9], [0.01, 0.5, 0.999]
 
@@ -56,3 +56,11 @@ def test_observables_figure_has_a_column_a_set_and_hatches_runaways(diagram, tmp
     assert len(panels) == 2 * len(OBSERVABLES)
     assert all(len(hatched(ax)) == int((diagram["status"] == "runaway").sum()) for ax in panels)
     figure.savefig(tmp_path / "observables.png")
+
+
+def test_fold_figure_has_a_line_a_target_and_the_guide(tmp_path):
+    figure = fold_figure([256, 512, 1024], {"white noise": [1.0, 2.4, 3.8], "no noise": [5.0, 5.0, 5.0]})
+    lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
+    np.testing.assert_allclose(lines["white noise"], [1.0, 2.4, 3.8])
+    np.testing.assert_allclose(np.diff(lines["slope of $n^2$"]), np.log(4))
+    figure.savefig(tmp_path / "fold.png")

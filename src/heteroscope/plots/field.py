@@ -11,13 +11,17 @@ from matplotlib.colors import ListedColormap, LogNorm, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from numpy.typing import ArrayLike
 from scipy.ndimage import distance_transform_edt
 from scipy.special import expit, logit
 
 from heteroscope.phases import Phase
 from heteroscope.plots.style import (
+    BLUE,
+    GREEN,
     GREY,
     INK,
+    ORANGE,
     PHASE_COLOURS,
     PHASE_NAMES,
     VERMILION,
@@ -37,8 +41,8 @@ WINDOW = 60  # data points of the close-up that shows what an overfit field foll
 OBSERVABLES = {
     "mean_mse": ("mean MSE", "linear"),
     "std_mse": ("std MSE", "linear"),
-    "mean_energy": (r"$\int p\,|\nabla \mathrm{mean}|^2$", "log"),
-    "precision_energy": (r"$\int p\,|\nabla \mathrm{precision}|^2$", "log"),
+    "mean_energy": ("Dirichlet energy, mean", "log"),
+    "precision_energy": ("Dirichlet energy, precision", "log"),
 }
 
 Grid = Shaped[np.ndarray, "rho gamma"]
@@ -90,6 +94,25 @@ def observables_figure(diagrams: Mapping[str, Mapping[str, Any]]) -> Figure:
     return figure
 
 
+def fold_figure(n_points: ArrayLike, folds: Mapping[str, ArrayLike]) -> Figure:
+    """logit rho of the fold against the number of points, a line for each named target; log n^2 as a guide."""
+    sizes = np.asarray(n_points, dtype=float)
+    with house_style():
+        figure = new_figure(4.6, 3.2)
+        ax = figure.subplots()
+        for (name, values), colour, marker in zip(
+            folds.items(), (BLUE, VERMILION, GREEN, ORANGE), "osD^", strict=False
+        ):
+            ax.plot(sizes, np.asarray(values, dtype=float), color=colour, marker=marker, markersize=4, label=name)
+        highest = max(float(np.asarray(values)[0]) for values in folds.values())
+        guide = highest - 1.5 + 2 * np.log(sizes / sizes[0])
+        ax.plot(sizes, guide, color=GREY, linestyle="--", linewidth=1.0, label=r"slope of $n^2$")
+        ax.set_xscale("log", base=2)
+        ax.set(xlabel="number of points $n$", ylabel=r"logit $\rho$ of the fold")
+        ax.legend()
+    return figure
+
+
 def _draw_values(ax: Axes, diagram: Mapping[str, Any], values: np.ndarray, norm: Normalize) -> QuadMesh:
     rho, gamma = np.asarray(diagram["rho"]), np.asarray(diagram["gamma"])
     logit_axis(ax, "x", *_edges(rho)[[0, -1]])
@@ -103,15 +126,15 @@ def _draw_values(ax: Axes, diagram: Mapping[str, Any], values: np.ndarray, norm:
 
 
 def _typical(phase: Grid, status: Grid, which: Phase) -> tuple[int, int] | None:
-    """The cell furthest inside a phase, towards the diagram's border in case of a tie; a finite one if there is any."""
+    """The cell furthest inside a phase, the nearest to its middle in case of a tie; a finite one if there is any."""
     inside = phase == which
     finite = inside & (status == Status.CONVERGED)
     region = finite if finite.any() else inside
     if not region.any():
         return None
-    inner, outer = (distance_transform_edt(np.pad(region, 1, mode=mode))[1:-1, 1:-1] for mode in ("constant", "edge"))
-    depth = inner + 1e-3 * outer
-    row, column = np.unravel_index(np.argmax(depth), depth.shape)
+    depth = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
+    cells = np.argwhere(depth == depth.max())
+    row, column = cells[np.argmin(np.sum((cells - np.argwhere(region).mean(axis=0)) ** 2, axis=1))]
     return int(row), int(column)
 
 
