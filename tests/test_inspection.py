@@ -100,7 +100,7 @@ def test_the_relative_gradient_is_the_norm_of_the_sum_over_the_sum_of_the_norms(
 
 @pytest.mark.parametrize("stage", [JOINT, MEAN])
 def test_the_constant_model_is_seen_as_converged(stage, batch):
-    params, seen = inspect(stage, constant_params(start(), batch), single(0.0, 0.0), batch)
+    _, seen = inspect(stage, constant_params(start(), batch), single(0.0, 0.0), batch)
     assert status_of(seen) is Status.CONVERGED
     assert bool(seen.collapsed)
     variance = np.average((batch.y - np.average(batch.y, weights=batch.weight)) ** 2, weights=batch.weight)

@@ -1,4 +1,4 @@
-"""The objective against its formula written in NumPy, its gradient against finite differences, weights as repetition."""
+"""The objective against its formula in NumPy, its gradient against finite differences, weights as repetitions."""
 
 import jax
 import numpy as np

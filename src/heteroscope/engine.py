@@ -46,7 +46,7 @@ def train(
     """
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs))
-    n_rows = -(-max(task.rows.y.shape[0] for task in tasks) // ROW_BLOCK) * ROW_BLOCK
+    n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
     pieces = [
         (number, first, task.jobs[first : first + tile])
         for number, task in enumerate(tasks)

@@ -1,0 +1,179 @@
+"""One tile: known minima of linear models, neighbours that do not touch, and one compilation a shape."""
+
+import jax
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from heteroscope import tile
+from heteroscope.constant import constant_params
+from heteroscope.engine import pad
+from heteroscope.networks import Architecture, predict_mean, predict_precision
+from heteroscope.objective import Batch, joint_objective, mean_objective
+from heteroscope.regularisation import logits, strengths
+from heteroscope.solvers.adam import Adam, cosine_adam
+from heteroscope.stages import Recipe, Stage, mean_first_recipe
+from heteroscope.status import Status
+from heteroscope.tile import Fit, Job, lanes, train_tile
+
+LINEAR = Architecture(2, (), start=0.1)
+SMALL = Architecture(2, (8, 8))
+
+
+def rows(n_rows=64, seed=0, weighted=False):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(n_rows, 2))
+    y = x @ [1.0, -0.5] + 0.3 + np.exp(0.5 * x[:, 0]) * random.normal(size=n_rows)
+    weight = random.integers(0, 4, n_rows).astype(float) if weighted else np.ones(n_rows)
+    return Batch(x, y, weight)
+
+
+def ridge(batch, rho, gamma):
+    """Weights and bias that minimise rho mean[w (mean - y)^2 / 2] + (1 - rho) gamma |weights|^2, by linear algebra."""
+    share = batch.weight / batch.weight.sum()
+    design = np.column_stack([batch.x, np.ones(len(batch.y))])
+    penalty = 2 * (1 - rho) * gamma / rho * np.diag([1.0, 1.0, 0.0])
+    return np.linalg.solve(design.T @ (share[:, None] * design) + penalty, design.T @ (share * batch.y))
+
+
+def linear_minimum(batch, rho, gamma):
+    """The minimum of the joint objective for two linear networks, by a quasi-Newton method in float64."""
+    share = batch.weight / batch.weight.sum()
+    design = np.column_stack([batch.x, np.ones(len(batch.y))])
+
+    def objective(flat):
+        mean, raw = design @ flat[:3], design @ flat[3:]
+        precision = np.logaddexp(0, raw)
+        likelihood = 0.5 * np.sum(share * (precision * (mean - batch.y) ** 2 - np.log(precision)))
+        return likelihood + (1 - rho) / rho * (gamma * np.sum(flat[:2] ** 2) + (1 - gamma) * np.sum(flat[3:5] ** 2))
+
+    found = minimize(objective, np.array([0, 0, 0, 0, 0, 0.5]), method="BFGS", options={"gtol": 1e-7})
+    return found.x, found.fun
+
+
+def flat_linear(fit):
+    return np.concatenate([leaf.ravel() for layer in (*fit.params.mean, *fit.params.precision) for leaf in layer])
+
+
+def numbers(fit):
+    return jax.tree.leaves((fit.params, fit.objective, fit.relative_gradient, fit.steps))
+
+
+def assert_bitwise_equal(first: Fit, second: Fit):
+    assert first.status is second.status
+    for a, b in zip(numbers(first), numbers(second), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("rho", "gamma"), [(0.5, 0.5), (0.9, 0.1), (0.2, 0.7)])
+def test_the_mean_stage_of_a_linear_model_is_ridge_regression(rho, gamma, weighted):
+    batch = rows(weighted=weighted)
+    recipe = Recipe(LINEAR, (Stage(mean_objective, ("mean",), cosine_adam(3000, 2e-2)),))
+    # inspections are a doubling apart, so the last one is near the end of the cosine: allow what STATIONARY allows
+    (fit,) = train_tile(pad(batch, 64), [Job(*logits(rho, gamma), seed=0)], recipe)
+    assert fit.status is Status.CONVERGED
+    found = np.append(fit.params.mean[0].weight[:, 0], fit.params.mean[0].bias)
+    np.testing.assert_allclose(found, ridge(batch, rho, gamma), atol=0.02)
+
+
+@pytest.mark.parametrize(("rho", "gamma"), [(0.9, 0.1), (0.99, 0.5)])
+def test_a_linear_heteroskedastic_model_reaches_its_minimum(rho, gamma):
+    batch = rows(128)
+    expected, objective = linear_minimum(batch, rho, gamma)
+    (fit,) = train_tile(pad(batch, 128), [Job(*logits(rho, gamma), seed=1)], mean_first_recipe(LINEAR, 6000))
+    assert fit.status is Status.CONVERGED
+    assert fit.objective == pytest.approx(objective, abs=2e-3)
+    np.testing.assert_allclose(flat_linear(fit), expected, atol=0.05)
+
+
+def test_minibatches_reach_about_the_full_batch_minimum():
+    batch = rows(600)
+    where = logits(0.9, 0.1)
+    expected, objective = linear_minimum(batch, 0.9, 0.1)
+    recipe = mean_first_recipe(LINEAR, 4000, batch_size=50)
+    fit, again, other = train_tile(pad(batch, 600), [Job(*where, seed=s) for s in (1, 1, 2)], recipe)
+    assert fit.objective == pytest.approx(objective, abs=0.01)
+    np.testing.assert_allclose(flat_linear(fit), expected, atol=0.15)
+    assert_bitwise_equal(fit, again)
+    assert not np.array_equal(flat_linear(fit), flat_linear(other))
+
+
+def test_padding_changes_nothing_beyond_rounding():
+    batch = rows(50, weighted=True)
+    recipe = mean_first_recipe(Architecture(2, (8,), "silu"), 300)
+    jobs = [Job(2.0, -1.0, seed=0)]
+    (short,), (long,) = (train_tile(pad(batch, n_rows), jobs, recipe) for n_rows in (50, 90))
+    assert long.objective == pytest.approx(short.objective, rel=1e-3)
+    for predict in (predict_mean, predict_precision):
+        a, b = (np.asarray(predict(fit.params, batch.x.astype(np.float32), "silu")) for fit in (short, long))
+        np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)
+
+
+def test_a_broken_model_leaves_its_lane_neighbours_bitwise_unchanged(monkeypatch):
+    recipe = mean_first_recipe(SMALL, 300)
+    jobs = [Job(3.0, -3.0, seed) for seed in range(3)]
+    batch = pad(rows(), 64)
+    alone = train_tile(batch, jobs, recipe)
+    start = tile.init_params
+
+    def explode(seed, architecture):
+        params = start(seed, architecture)
+        if seed == 1:
+            params.mean[0].weight[:] = np.nan
+        if seed == 2:
+            params.mean[0].weight[:] *= 1e6
+        return params
+
+    monkeypatch.setattr(tile, "init_params", explode)
+    beside = train_tile(batch, jobs, recipe)
+    assert_bitwise_equal(alone[0], beside[0])
+    assert beside[1].status is Status.NOT_FINITE
+    assert beside[1].steps <= recipe.stages[0].solver.steps  # it does not enter the second stage
+    assert Status.NOT_FINITE not in {fit.status for fit in alone}
+
+
+def test_a_flat_cell_is_caught_at_the_constant_model_long_before_the_step_limit():
+    recipe = mean_first_recipe(Architecture(2, (8, 8, 8)), 20_000)
+    batch = pad(rows(), 64)
+    (fit,) = train_tile(batch, [Job(-2.0, 0.0, seed=0)], recipe)
+    assert fit.status is Status.CONVERGED
+    assert fit.steps < 5000
+    expected = constant_params(fit.params, batch)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), fit.params, expected)
+    variance = np.var(batch.y)
+    assert fit.objective == pytest.approx(0.5 * (1 + np.log(variance)), abs=1e-4)
+
+
+def test_a_cell_without_a_minimum_runs_away():
+    random = np.random.default_rng(0)
+    batch = pad(Batch(random.normal(size=(6, 2)), random.normal(size=6), np.ones(6)), 6)
+    (fit,) = train_tile(batch, [Job(16.0, -12.0, seed=0)], mean_first_recipe(Architecture(2, (32, 32)), 6000))
+    assert fit.status is Status.RUNAWAY
+
+
+def test_the_reported_objective_is_that_of_the_returned_parameters_over_rho():
+    batch = pad(rows(), 64)
+    where = (2.0, -1.0)
+    (fit,) = train_tile(batch, [Job(*where, seed=0)], mean_first_recipe(SMALL, 300))
+    terms = joint_objective(fit.params, batch, strengths(*where), SMALL.activation)
+    assert fit.objective == pytest.approx(float(sum(terms)) / float(strengths(*where).likelihood), rel=1e-4)
+    assert fit.steps <= 300
+
+
+def test_a_second_tile_of_the_same_shape_is_not_traced_again():
+    recipe = mean_first_recipe(Architecture(2, (5, 7)), 260)
+    train_tile(pad(rows(), 64), [Job(2.0, -2.0, 0)], recipe)
+    programs = tile.advance._cache_size()
+    train_tile(pad(rows(seed=1), 64), [Job(0.5, -1.0, seed) for seed in range(1, 6)], recipe)
+    assert tile.advance._cache_size() == programs
+
+
+def test_as_many_lanes_as_fit_the_cache_whatever_the_schedule():
+    def width(hidden, **changes):
+        return lanes(Recipe(Architecture(4, hidden), (Stage(mean_objective, ("mean",), Adam(10)),), **changes))
+
+    widths = [width((size, size, size)) for size in (8, 32, 64, 128, 512)]
+    assert widths == sorted(widths, reverse=True)
+    assert max(widths) <= 16
+    assert width((64,)) == width((64,), batch_size=7)
