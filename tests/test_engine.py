@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 
 import jax
 import numpy as np
@@ -69,7 +70,7 @@ def test_progress_rises_to_the_end(n_jobs):
     train(tasks, RECIPE, n_jobs=n_jobs, tile=2, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (9, 9)
     assert {total for _, total in told} == {9}
-    assert all(a[0] < b[0] for a, b in zip(told, told[1:], strict=False))
+    assert all(a[0] < b[0] for a, b in pairwise(told))
     assert len(told) == 5
 
 

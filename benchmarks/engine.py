@@ -1,0 +1,153 @@
+"""Model-steps a second: the engine against the same training written as torch einsum over all models at once.
+
+One model-step is one full-batch Adam step of the joint objective, both networks trained, for one model: forward,
+backward, gradient clipped by its norm, moments and parameters updated. Both sides train the paper's 22 x 22 grid of 3 x
+128 networks on the 64 points of the sine set. They take turns, so that a change in the machine's load meets both, and
+compilation, process start and memory allocation are over before the first turn.
+"""
+
+import statistics
+from collections.abc import Callable
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+import torch
+from scipy.special import logit
+
+from heteroscope import datasets
+from heteroscope.engine import Task, train
+from heteroscope.grids import NETWORK_GRID
+from heteroscope.networks import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
+from heteroscope.objective import Batch, joint_objective
+from heteroscope.regularisation import strengths
+from heteroscope.solvers.adam import cosine_adam
+from heteroscope.stages import Recipe, Stage
+from heteroscope.tile import Job
+
+N_PROCESSES = 2
+HIDDEN = (128, 128, 128)
+ENGINE_STEPS = 100  # a model and turn; below the engine's first inspection, so that no model is retired
+ENGINE_MODELS = 64  # a turn; the engine's rate does not depend on their number, and short turns share the same load
+TORCH_STEPS = 6
+N_TURNS = 15
+CLIP = 1000.0
+RATE = 5e-3
+LOGIT_RHO, LOGIT_GAMMA = (grid.ravel() for grid in np.meshgrid(logit(NETWORK_GRID), logit(NETWORK_GRID)))
+N_MODELS = LOGIT_RHO.size
+
+
+def main() -> None:
+    split = datasets.load("sine", seed=0)
+    x, y = split.x_train, split.y_train
+    engine_turn, torch_turn = _engine_turn(x, y), _torch_turn(x, y)
+    engine_turn(), torch_turn()
+    turns = [(engine_turn(), torch_turn(), _sgemm_gflops()) for _ in range(N_TURNS)]
+    ours, theirs, sgemm = (statistics.median(column) for column in zip(*turns, strict=True))
+    ratios = [engine / peer for engine, peer, _ in turns]
+    work = _flops_of_a_step(*x.shape) / 1e9
+
+    print("## Engine\n")
+    print(f"{N_MODELS} models, {len(y)} points, networks of {HIDDEN}, median of {N_TURNS} alternating turns.\n")
+    print("| arrangement | model-steps/s | GFLOPS |")
+    print("|---|---:|---:|")
+    print(f"| heteroscope's engine, {N_PROCESSES} processes | {ours:,.0f} | {ours * work:.0f} |")
+    print(
+        f"| torch einsum, all models at once, {torch.get_num_threads()} threads | {theirs:,.0f} | {theirs * work:.0f} |"
+    )
+    print(f"| a large sgemm on the same machine (the limit) | | {sgemm:.0f} |")
+    spread = f"from {min(ratios):.2f} to {max(ratios):.2f}"
+    print(f"\nRatio, turn by turn: median **{statistics.median(ratios):.2f}**, {spread}.")
+
+
+def _engine_turn(x: np.ndarray, y: np.ndarray) -> Callable[[], float]:
+    """A function that trains all models for some steps and returns model-steps a second."""
+    stage = Stage(joint_objective, ("mean", "precision"), cosine_adam(ENGINE_STEPS, RATE))
+    recipe = Recipe(Architecture(x.shape[1], HIDDEN), (stage,))
+    jobs = [Job(float(rho), float(gamma), seed=0) for rho, gamma in zip(LOGIT_RHO, LOGIT_GAMMA, strict=True)]
+    jobs = jobs[:: -(-N_MODELS // ENGINE_MODELS)]
+    tasks = [Task(Batch(x, y, np.ones_like(y)), jobs)]
+
+    def turn() -> float:
+        start = perf_counter()
+        (fits,) = train(tasks, recipe, n_jobs=N_PROCESSES)
+        return sum(fit.steps for fit in fits) / (perf_counter() - start)
+
+    return turn
+
+
+def _torch_turn(x: np.ndarray, y: np.ndarray) -> Callable[[], float]:
+    """The same for torch: one tensor a layer for all models."""
+    torch.set_num_threads(N_PROCESSES)
+    torch.manual_seed(0)
+    rows, targets = torch.tensor(x, dtype=torch.float32), torch.tensor(y, dtype=torch.float32)
+    coefficients = [torch.tensor(part, dtype=torch.float32) for part in strengths(LOGIT_RHO, LOGIT_GAMMA)]
+    mean_network, precision_network = _torch_network(x.shape[1], 0.0), _torch_network(x.shape[1], UNIT_PRECISION_BIAS)
+    variables = [tensor for network in (mean_network, precision_network) for layer in network for tensor in layer]
+    optimiser = torch.optim.Adam(variables, lr=RATE, fused=True)
+
+    def turn() -> float:
+        start = perf_counter()
+        for _ in range(TORCH_STEPS):
+            optimiser.zero_grad()
+            mean = _torch_apply(mean_network, rows)
+            precision = torch.nn.functional.softplus(_torch_apply(precision_network, rows)) + PRECISION_FLOOR
+            likelihood = 0.5 * (precision * (mean - targets) ** 2 - torch.log(precision)).mean(dim=1)
+            rho, mean_penalty, precision_penalty = coefficients
+            loss = (
+                rho * likelihood
+                + mean_penalty * _torch_weight_norm(mean_network)
+                + precision_penalty * _torch_weight_norm(precision_network)
+            )
+            loss.sum().backward()
+            _clip_each_model(variables)
+            optimiser.step()
+        return N_MODELS * TORCH_STEPS / (perf_counter() - start)
+
+    return turn
+
+
+def _torch_network(n_features: int, level: float) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    sizes = (n_features, *HIDDEN, 1)
+    layers = [
+        (torch.randn(N_MODELS, n_in, n_out) * (2 / n_in) ** 0.5, torch.zeros(N_MODELS, 1, n_out))
+        for n_in, n_out in pairwise(sizes)
+    ]
+    layers[-1][1].add_(level)
+    return [(weight.requires_grad_(), bias.requires_grad_()) for weight, bias in layers]
+
+
+def _torch_apply(network: list[tuple[torch.Tensor, torch.Tensor]], rows: torch.Tensor) -> torch.Tensor:
+    weight, bias = network[0]
+    hidden = torch.einsum("ni,mio->mno", rows, weight) + bias
+    for weight, bias in network[1:]:
+        hidden = torch.einsum("mni,mio->mno", torch.nn.functional.leaky_relu(hidden), weight) + bias
+    return hidden[:, :, 0]
+
+
+def _torch_weight_norm(network: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    return sum((weight**2).sum(dim=(1, 2)) for weight, _ in network)
+
+
+@torch.no_grad()
+def _clip_each_model(variables: list[torch.Tensor]) -> None:
+    """Scale each model's gradient to a norm of at most CLIP, whatever the other models do."""
+    norm = torch.sqrt(sum((tensor.grad**2).sum(dim=(1, 2)) for tensor in variables))
+    scale = (CLIP / norm).clamp(max=1.0)[:, None, None]
+    for tensor in variables:
+        tensor.grad.mul_(scale)
+
+
+def _sgemm_gflops(size: int = 3000) -> float:
+    left, right = torch.randn(size, size), torch.randn(size, size)
+    torch.mm(left, right)
+    start = perf_counter()
+    torch.mm(left, right)
+    return 2 * size**3 / (perf_counter() - start) / 1e9
+
+
+def _flops_of_a_step(n_rows: int, n_features: int) -> float:
+    """Multiplications and additions in the matrix products of both networks: output, weight and input gradients."""
+    sizes = (n_features, *HIDDEN, 1)
+    products = [n_in * n_out for n_in, n_out in pairwise(sizes)]
+    return 2 * 2 * n_rows * (2 * sum(products) + sum(products[1:]))
