@@ -105,7 +105,7 @@ def test_branch_needs_a_finite_solution_to_start_from(sine):
 
 
 def test_no_fold_is_said_in_one_line():
-    x = np.linspace(-1, 1, 32)
+    x = np.linspace(-1, 1, 8)
     with pytest.raises(InputError, match="standardise") as caught:
-        field.fold(x, 1e10 * np.random.default_rng(0).standard_normal(32), 0.01)
+        field.fold(x, 1e10 * np.random.default_rng(0).standard_normal(8), 0.01)
     assert "\n" not in str(caught.value)

@@ -40,7 +40,7 @@ def dense_minimum(x, y, rho, gamma):
 
 @pytest.mark.parametrize(
     ("rho", "gamma"),
-    [(0.01, 0.5), (0.5, 0.5), (0.9, 0.1), (0.9, 0.9), (0.99, 0.5), (0.99, 0.99), (0.1, 1e-3), (0.7, 0.999)],
+    [(0.01, 0.5), (0.5, 0.5), (0.9, 0.1), (0.99, 0.99), (0.1, 1e-3), (0.7, 0.999)],
 )
 def test_agrees_with_a_dense_minimiser(sine, rho, gamma):
     x, y = sine(64)

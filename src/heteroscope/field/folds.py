@@ -42,7 +42,7 @@ class Branch(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The largest rho with a finite solution at this gamma, the fields there, and the jumps passed on the way."""
+    """Where the flat start's finite solution ends at this gamma, the fields there, and the jumps passed on the way."""
 
     gamma: float
     logit_rho: float
