@@ -39,3 +39,11 @@ def test_a_runaway_member_is_mentioned():
     found = model(Phase.O_I)
     found.status_ = (Status.RUNAWAY, Status.CONVERGED)
     assert "1 of 2 members ended runaway" in diagnosis(found)
+
+
+def test_a_runaway_that_stopped_in_time_is_not_told_to_lower_rho():
+    found = model(Phase.S)
+    found.status_ = (Status.RUNAWAY, Status.CONVERGED)
+    text = diagnosis(found)
+    assert "stopped in time" in text
+    assert "lower rho" not in text

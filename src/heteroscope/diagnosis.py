@@ -26,7 +26,7 @@ def diagnosis(model: Any) -> str:
         f"Phase {phase} at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}.",
         f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
         *_evidence(model.observables_),
-        *_endings(model.status_),
+        *_endings(model.status_, phase),
         _ADVICE[phase],
     ]
     return "\n".join(lines)
@@ -54,6 +54,11 @@ def _evidence(found: Observables) -> list[str]:
     return lines
 
 
-def _endings(status: tuple[Status, ...]) -> list[str]:
+def _endings(status: tuple[Status, ...], phase: Phase) -> list[str]:
+    if phase == Phase.S and Status.RUNAWAY in status:
+        return [
+            "Training would still have made the std smaller when it stopped; the held-out rows say that it stopped in "
+            "time, so do not raise max_steps here."
+        ]
     worst = [ending for ending in (Status.NOT_FINITE, Status.RUNAWAY) if ending in status]
     return [f"{status.count(ending)} of {len(status)} members ended {ending}: {ending.meaning}." for ending in worst]
