@@ -102,6 +102,8 @@ def test_a_descent_that_starts_at_a_saddle_leaves_it(sine):
 def test_branch_needs_a_finite_solution_to_start_from(sine):
     with pytest.raises(InputError, match="smaller rho"):
         field.branch(*sine(64), 0.9999, 0.01)
+    with pytest.raises(InputError, match="rho = 1"):
+        field.branch(*sine(64), 1.0, 0.01)
 
 
 def test_no_fold_is_said_in_one_line():

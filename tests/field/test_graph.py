@@ -5,8 +5,7 @@ import pytest
 
 from heteroscope import field
 from heteroscope.errors import InputError
-from heteroscope.field import Fields, Status
-from heteroscope.field.graph import Graph, table
+from heteroscope.field import Fields, Graph, Status, table
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,14 @@ from heteroscope.field.functional import (
     hessian_product,
     runaway_bound,
 )
-from heteroscope.field.graph import Graph, Table, solve_graph, table
+from heteroscope.field.graph import Graph
 from heteroscope.field.hysteresis import Hysteresis, hysteresis
 from heteroscope.field.line import solve
 from heteroscope.field.minima import minima
 from heteroscope.field.observables import Observables, observables
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
+from heteroscope.field.tables import Table, solve_graph, table
 from heteroscope.status import Status
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from heteroscope.field.chain import Chain, interleave
-from heteroscope.field.functional import Fields, Problem, equations, gradient
+from heteroscope.field.functional import Fields, Problem, equations, gradient, hessian
 from heteroscope.regularisation import alpha_beta
 
 _TOLERANCE = 1e-8  # of the last correction; Newton squares it once more
@@ -103,17 +103,12 @@ def advance(row: Row, point: Point, length: float) -> Point | None:
 
 def _solve(problem: Problem, lattice: Chain, fields: Fields) -> tuple[Fields, Fields]:
     """H^-1 g and H^-1 g_s; the penalties' part of g is minus its derivative by s."""
-    weights = lattice.weights
     slope = gradient(problem, equations(problem, fields))
     sensitivity = interleave(
         -2.0 * problem.alpha * lattice.laplacian(fields.mean), -2.0 * problem.beta * lattice.laplacian(fields.precision)
     )
-    columns = lattice.solve_indefinite_pair(
-        (weights * fields.precision, 0.5 * weights / fields.precision**2),
-        weights * (fields.mean - problem.y),
-        (2.0 * problem.alpha, 2.0 * problem.beta),
-        np.column_stack((interleave(*slope), sensitivity)),
-    )
+    right = np.column_stack((interleave(*slope), sensitivity))
+    columns = lattice.solve_indefinite_pair(*hessian(problem, fields), right)
     return Fields(columns[0::2, 0], columns[1::2, 0]), Fields(columns[0::2, 1], columns[1::2, 1])
 
 

@@ -24,10 +24,12 @@ from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import is_minimum
+from heteroscope.regularisation import logits
 from heteroscope.status import Status
 
 _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the branch is picked up
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left
+_PATIENCE = 5000  # steps for that descent, which is slow where a minimum has only just vanished
 _FLAT = 1e-5  # the tangent's logit rho at which a point counts as the turn
 _STRIDE, _LIMIT = 4.0, 40.0  # how the flat start's runaway is bracketed, in logit rho
 
@@ -66,7 +68,8 @@ def branch(
     max_points: int = 100,
 ) -> Branch:
     """The branch of the flat start's solution at (rho, gamma), towards larger rho, round its folds, at fixed gamma."""
-    row, logit_rho = _row(x, y, gamma, density), float(logit(rho))
+    logit_rho, _ = logits(rho, gamma)
+    row = _row(x, y, gamma, density)
     solution = _from_flat(row, logit_rho)
     if solution.status is not Status.CONVERGED:
         raise InputError(
@@ -89,9 +92,11 @@ def fold(x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None 
     while True:
         turn = _next_turn(row, solution, logit_rho, max_points)
         beyond = turn.logit_rho + _BEYOND
-        solution = minimise(row.at(beyond), turn.fields)
-        if solution.status is not Status.CONVERGED:
+        solution = minimise(row.at(beyond), turn.fields, max_steps=_PATIENCE)
+        if solution.status is Status.RUNAWAY:
             return Fold(gamma, turn.logit_rho, *turn.fields, np.array(jumps))
+        if solution.status is Status.OUT_OF_STEPS:
+            raise _lost(turn)
         jumps.append(turn.logit_rho)
         logit_rho = beyond
 

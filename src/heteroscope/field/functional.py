@@ -96,17 +96,31 @@ def gradient(problem: Problem, conditions: Equations) -> Fields:
     return Fields(weights * conditions.mean, 0.5 * weights * conditions.precision)
 
 
+class Hessian(NamedTuple):
+    """[[d1 + s1 K, c], [c, d2 + s2 K]]: diagonals d, coupling c and scales s of the Laplacian."""
+
+    diagonals: tuple[Field, Field]
+    coupling: Field
+    scales: tuple[float, float]
+
+
+def hessian(problem: Problem, fields: Fields) -> Hessian:
+    """d = (w precision, w / (2 precision^2)), c = w (mean - y), s = (2 alpha, 2 beta)."""
+    weights = problem.lattice.weights
+    return Hessian(
+        (weights * fields.precision, 0.5 * weights / fields.precision**2),
+        weights * (fields.mean - problem.y),
+        (2.0 * problem.alpha, 2.0 * problem.beta),
+    )
+
+
 def hessian_product(problem: Problem, fields: Fields, direction: Fields) -> Fields:
-    """H d: diagonal blocks w precision + 2 alpha K and w / (2 precision^2) + 2 beta K, coupled by w r."""
-    lattice = problem.lattice
-    coupling = lattice.weights * (fields.mean - problem.y)
+    """H d."""
+    (first, second), coupling, (by_mean, by_precision) = hessian(problem, fields)
+    laplacian = problem.lattice.laplacian
     return Fields(
-        lattice.weights * fields.precision * direction.mean
-        + 2.0 * problem.alpha * lattice.laplacian(direction.mean)
-        + coupling * direction.precision,
-        0.5 * lattice.weights / fields.precision**2 * direction.precision
-        + 2.0 * problem.beta * lattice.laplacian(direction.precision)
-        + coupling * direction.mean,
+        first * direction.mean + by_mean * laplacian(direction.mean) + coupling * direction.precision,
+        second * direction.precision + by_precision * laplacian(direction.precision) + coupling * direction.mean,
     )
 
 

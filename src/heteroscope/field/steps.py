@@ -8,7 +8,7 @@ self-concordant in the precision, and falls by at least t/2 times the squared Ne
 
 import numpy as np
 
-from heteroscope.field.functional import Equations, Fields, Problem, energy, gradient
+from heteroscope.field.functional import Equations, Fields, Problem, energy, gradient, hessian
 from heteroscope.field.lattice import Field
 
 _SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
@@ -58,13 +58,7 @@ def is_minimum(problem: Problem, fields: Fields) -> bool:
 
 def _newton_direction(problem: Problem, fields: Fields, slope: Fields) -> Fields | None:
     """-H^-1 slope, or None where the Hessian H is not positive definite."""
-    weights = problem.lattice.weights
-    solution = problem.lattice.solve_pair(
-        (weights * fields.precision, 0.5 * weights / fields.precision**2),
-        weights * (fields.mean - problem.y),
-        (2.0 * problem.alpha, 2.0 * problem.beta),
-        (-slope.mean, -slope.precision),
-    )
+    solution = problem.lattice.solve_pair(*hessian(problem, fields), (-slope.mean, -slope.precision))
     return None if solution is None else Fields(*solution)
 
 
