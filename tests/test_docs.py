@@ -19,7 +19,7 @@ def blocks():
             yield pytest.param(block, id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize("block", blocks())
+@pytest.mark.parametrize("block", list(blocks()))
 def test_python_block_runs(block, tmp_path):
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=280

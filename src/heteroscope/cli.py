@@ -26,6 +26,9 @@ class OneLineGroup(click.Group):
         """Run the command and leave, whatever happened."""
         try:
             code = super().main(*args, **extra | {"standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message())
+            sys.exit(0)
         except click.UsageError as error:
             help_line = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
             _complain(f"{_one_line(error.format_message())}{help_line}", error.exit_code)
@@ -86,14 +89,16 @@ class OneLineCommand(click.Command):
             raise click.ClickException(f"unexpected {found}; run again with --debug to see where") from error
 
     def in_options(self, message: str) -> str:
-        """A message about Python arguments, `missing='impute'`, in terms of this command's options."""
-        options = {param.name: param.opts[0] for param in self.params if isinstance(param, click.Option)}
+        """A message about Python arguments, `missing='impute'` or `max_steps`, in terms of the commands' options."""
+        options = {param.name: param.opts[0] for command in main.commands.values() for param in command.params}
 
         def spelled(match: re.Match[str]) -> str:
             name, value = match.groups()
-            return f"{options[name]} {value}" if name in options else match[0]
+            if name not in options or (value is None and "_" not in name):
+                return match[0]
+            return f"{options[name]} {value}" if value else options[name]
 
-        return re.sub(r"\b(\w+)=['\"]?([\w.+-]+\w)['\"]?", spelled, message)
+        return re.sub(r"\b(\w+)\b(?:=['\"]?([\w.+-]+\w)['\"]?)?", spelled, message)
 
 
 class Sizes(click.ParamType):
@@ -133,6 +138,7 @@ def _estimator_option(flag: str, argument: str, **settings: Any) -> Any:
     shown = ",".join(map(str, search)) if isinstance(search, tuple) else str(search)
     if argument in _signature("HeteroskedasticRegressor") and point != search:
         shown += f", or {point} with --rho and --gamma"
+    shown = "a new one every time" if search is None else shown
     help_text = f"{settings.pop('help')}  [default: {shown}]"
     return click.option(flag, argument, default=None, help=help_text, **settings)
 
@@ -177,7 +183,7 @@ def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
 
     found = run_demo(seed, jobs, _verbose(quiet))
     _print_path(found.model)
-    click.echo(f"\n{found.model.diagnose()}")
+    _print_diagnosis(found.model)
     save_figure(diagonal_figure(found.results), figure_file)
     click.echo(f"\nThe figure is in {figure_file}")
 
@@ -251,7 +257,7 @@ def fit(
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
         _print_training_scores(model, features, y)
-    click.echo(f"\n{model.diagnose()}")
+    _print_diagnosis(model)
     save_model(model, out, encoder)
     click.echo(f"\nThe model is in {out}")
 
@@ -311,7 +317,7 @@ def _write_table(frame: Any, out: Path | None) -> None:
 
     labelled = not isinstance(frame.index, pd.RangeIndex)
     if out is None:
-        sys.stdout.write(frame.to_csv(index=labelled))
+        frame.to_csv(sys.stdout, index=labelled)
         return
     partial = out.with_name(f".{out.name}.part")
     try:
@@ -324,12 +330,15 @@ def _write_table(frame: Any, out: Path | None) -> None:
         partial.unlink(missing_ok=True)
 
 
+_TABLE: dict[str, Any] = {"title_justify": "left", "title_style": "bold"}
+
+
 def _print_path(model: Any) -> None:
     from rich.table import Table
 
     path = model.cv_results_
-    table = Table(title="The diagonal, from strong to weak regularisation", title_justify="left")
-    for name in ("", "rho", "gamma", "held-out NLL", "held-out RMSE", "phase", "status"):
+    table = Table(title="The diagonal: held-out scores, strong to weak regularisation", **_TABLE)
+    for name in ("", "rho", "gamma", "NLL", "RMSE", "phase", "status"):
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
     for k in range(len(path["rho"])):
         table.add_row(
@@ -375,13 +384,17 @@ def _print_training_scores(model: Any, features: Any, y: Any) -> None:
 def _print_scores(title: str, columns: list[str], rows: dict[str, list[str]]) -> None:
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, **_TABLE)
     table.add_column("metric")
     for column in columns:
         table.add_column(column, justify="right")
     for name, values in rows.items():
         table.add_row(name, *values)
     _console().print(table)
+
+
+def _print_diagnosis(model: Any) -> None:
+    click.echo("\n" + model.diagnose().replace("HeteroskedasticRegressorCV", "the search (no --rho, no --gamma)"))
 
 
 def _console() -> Any:
@@ -401,13 +414,17 @@ def _verbose(quiet: bool) -> int:
 
 def _refuse_unwritable(target: Path) -> None:
     """Say before the work, not after it, that the result could not be written."""
+    import tempfile
+
     parent = target.resolve().parent
     while not parent.exists():
         parent = parent.parent
-    if not parent.is_dir():
-        raise InputError(f"{parent} is a file: nothing can be written below it, name another place with --out")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{parent} may not be written to by you: name another place with --out")
+    try:
+        with tempfile.TemporaryFile(dir=parent):
+            pass
+    except OSError as error:
+        reason = "is a file" if parent.is_file() else f"cannot be written to ({error.strerror})"
+        raise InputError(f"{parent} {reason}: name another place with --out") from error
 
 
 def _stop_workers() -> None:

@@ -12,7 +12,7 @@ DATA_SET = "sine"
 METRICS = ("nll", "mean_mse", "std_mse", "rmse")
 N_GRID = 400
 #: A search that two cores finish in well under a minute, with a smooth activation for smooth curves.
-SEARCH = {"n_coarse": 8, "n_fine": 4, "cv": 4, "max_steps": 2000, "activation": "silu"}
+SEARCH = {"n_coarse": 8, "n_fine": 4, "cv": 4, "max_steps": 1500, "activation": "silu"}
 
 
 class Demo(NamedTuple):

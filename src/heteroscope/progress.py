@@ -1,9 +1,9 @@
 """A progress bar on standard error for work that is counted in models; it appears once two seconds are over."""
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from heteroscope.engine import Progress
 
@@ -31,14 +31,17 @@ def progress_bar(what: str, enabled: bool) -> Iterator[Progress | None]:
         *columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=Console(file=sys.stderr)
     )
     task = bar.add_task(what, total=None)
-    started = time.monotonic()
 
     def told(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
-        if not bar.live.is_started and time.monotonic() - started > QUIET_SECONDS:
-            bar.start()
 
+    # A timer starts the bar, not the first report, which may be long in coming while programs are compiled.
+    timer = Timer(QUIET_SECONDS, bar.start)
+    timer.daemon = True
+    timer.start()
     try:
         yield told
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()

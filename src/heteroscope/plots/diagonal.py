@@ -128,8 +128,8 @@ def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
         if name != "nll":
             plain_log_axis(ax, *limits)
         ax.set_ylim(*limits)
-        ax.plot(rho, _within(train, limits), color=GREY, linestyle="--", linewidth=1.2, marker="o", markersize=2.5)
-        ax.plot(rho, _within(held_out, limits), color=BLUE, marker="o", markersize=3.5)
+        ax.plot(rho, _drawable(train), color=GREY, linestyle="--", linewidth=1.2, marker="o", markersize=2.5)
+        ax.plot(rho, _drawable(held_out), color=BLUE, marker="o", markersize=3.5)
         _mark_outside(ax, rho, train, limits, GREY)
         _mark_outside(ax, rho, held_out, limits, BLUE)
         ax.plot(rho[best], np.clip(held_out[best], *limits), markersize=13, clip_on=False, zorder=5, **STAR)
@@ -181,9 +181,9 @@ def _limits(
     return low - 1.2 * height, low + 3 * height
 
 
-def _within(values: Float[np.ndarray, " point"], limits: tuple[float, float]) -> Float[np.ndarray, " point"]:
-    """Values with those outside the limits pushed far out, so that their lines leave the picture upright."""
-    return np.where(np.isnan(values), np.nan, np.nan_to_num(values, posinf=1e30, neginf=-1e30))
+def _drawable(values: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+    """Infinite values moved to where a line can still be drawn towards them."""
+    return np.nan_to_num(values, nan=np.nan, posinf=1e30, neginf=-1e30)
 
 
 def _mark_outside(
