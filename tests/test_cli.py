@@ -226,6 +226,10 @@ class TestPredict:
         pd.testing.assert_frame_equal(after[frame.columns], frame)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["new.parquet", "p.parquet"]
 
+    def test_the_folder_of_the_output_is_made(self, fitted, tmp_path):
+        assert run("predict", fitted[1], fitted[0], "--out", tmp_path / "a" / "b" / "p.csv").exit_code == 0
+        assert (tmp_path / "a" / "b" / "p.csv").is_file()
+
     def test_a_wider_coverage_is_wider(self, fitted):
         def width(coverage):
             lines = run("predict", fitted[1], fitted[0], "--coverage", coverage).stdout.splitlines()

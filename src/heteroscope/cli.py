@@ -319,6 +319,7 @@ def _write_table(frame: Any, out: Path | None) -> None:
     if out is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
+    out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(f".{out.name}.part")
     try:
         if out.suffix.lower() == ".csv":
