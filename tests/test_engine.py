@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from itertools import pairwise
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -189,3 +191,37 @@ def test_the_caller_keeps_its_environment(monkeypatch, n_jobs):
     monkeypatch.delenv("PJRT_NPROC", raising=False)
     train([Task(rows(64), JOBS[:2])], RECIPE, n_jobs=n_jobs, tile=1)
     assert "PJRT_NPROC" not in os.environ
+
+
+def test_workers_end_when_their_parent_is_killed_outright():
+    script = """
+import os, numpy as np
+from heteroscope.engine import Task, train
+from heteroscope.networks import Architecture
+from heteroscope.objective import Batch
+from heteroscope.stages import mean_first_recipe
+from heteroscope.tile import Job
+rows = Batch(np.zeros((8, 1)), np.arange(8.0), np.ones(8))
+jobs = [Job(1.0, -1.0, seed) for seed in range(4)]
+recipe = mean_first_recipe(Architecture(1, (4,)), 10)
+train([Task(rows, jobs)], recipe, n_jobs=2)
+train([Task(rows, jobs)], recipe, n_jobs=1)
+import pathlib
+pids = [int(p) for p in pathlib.Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
+print(" ".join(map(str, pids)), flush=True)
+os.kill(os.getpid(), 9)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
+    children = [int(pid) for pid in run.stdout.split()]
+    assert len(children) >= 3, run.stderr
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and any(_is_worker(pid) for pid in children):
+        time.sleep(0.5)
+    assert not any(_is_worker(pid) for pid in children)
+
+
+def _is_worker(pid):
+    try:
+        return "LokyProcess" in Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False

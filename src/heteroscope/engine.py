@@ -5,8 +5,11 @@ pool of its own that would change the last digits of a result, and whose batched
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from multiprocessing import current_process
+from threading import Thread
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ from heteroscope.tile import Fit, Job, train_tile
 
 Progress = Callable[[int, int], None]
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
+PARENT_CHECK_SECONDS = 2.0
 MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
 
 
@@ -105,7 +109,23 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit
 def _train_alone(index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> tuple[int, list[Fit]]:
     """A tile in a process that gives XLA one thread, if XLA has not been started there before."""
     os.environ.setdefault("PJRT_NPROC", "1")
+    _end_with_parent()
     return index, train_tile(rows, jobs, recipe)
+
+
+@cache
+def _end_with_parent() -> None:
+    """A worker whose parent was killed outright would wait for ever: a thread of its own ends it."""
+    if not current_process().name.startswith("LokyProcess"):
+        return
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_CHECK_SECONDS)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _has_accelerator() -> bool:
