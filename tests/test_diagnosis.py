@@ -47,3 +47,12 @@ def test_a_runaway_that_stopped_in_time_is_not_told_to_lower_rho():
     text = diagnosis(found)
     assert "stopped in time" in text
     assert "lower rho" not in text
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase != Phase.S])
+def test_advice_after_a_search_is_not_to_search(phase):
+    found = model(phase)
+    assert "HeteroskedasticRegressorCV" in diagnosis(found)
+    found.cv_results_ = {}
+    assert "HeteroskedasticRegressorCV" not in diagnosis(found)
+    assert "of the diagonal" in diagnosis(found)

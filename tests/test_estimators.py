@@ -153,6 +153,17 @@ def test_any_splitter_will_do():
     assert HeteroskedasticRegressorCV(**settings).fit(x, y).phase_ in set(Phase)
 
 
+def test_an_overfit_point_is_called_so_because_rows_are_held_out():
+    split = datasets.load("sine")
+    settings = {"hidden": (64, 64), "max_steps": 3000, "random_state": 0, "n_jobs": 2}
+    model = HeteroskedasticRegressor(1 - 1e-6, 1e-6, **settings).fit(split.x_train, split.y_train)
+    assert model.phase_ in (Phase.O_I, Phase.O_II)
+    assert model.observables_.held_out_score > 3
+    alone = HeteroskedasticRegressor(**SMALL, held_out=0).fit(split.x_train, split.y_train)
+    assert alone.observables_.held_out_score is None
+    assert "No rows were held out" in alone.diagnose()
+
+
 def test_in_scikit_learns_company():
     x, y, _ = noisy_line(90)
     model = HeteroskedasticRegressor(**SMALL)
@@ -194,6 +205,7 @@ UGLY = {
     "hidden is text": ({"hidden": "128"}, X, Y, "hidden must be a tuple"),
     "no steps": ({"max_steps": 0}, X, Y, "max_steps must be"),
     "no members": ({"n_members": 0}, X, Y, "n_members must be"),
+    "everything held out": ({"held_out": 1.0}, X, Y, "held_out must be"),
     "unknown schedule": ({"schedule": "linear"}, X, Y, "schedule must be one of"),
     "a NaN": ({}, np.where(X > 0.5, np.nan, X), Y, "NaN"),
     "an infinity": ({}, np.where(X > 0.5, np.inf, X), Y, "infinity"),
@@ -211,8 +223,8 @@ def test_ugly_input_gets_one_clear_line(case, make):
     settings, x, y, message = UGLY[case]
     settings = dict(settings)
     weight = settings.pop("weight", None)
-    if make is HeteroskedasticRegressorCV and settings.keys() & {"rho", "gamma"}:
-        pytest.skip("the search chooses rho and gamma itself")
+    if make is HeteroskedasticRegressorCV and settings.keys() & {"rho", "gamma", "held_out"}:
+        pytest.skip("the search chooses rho and gamma, and holds rows out, itself")
     with pytest.raises(ValueError, match=message) as refusal:
         make(**settings).fit(x, y, sample_weight=weight)
     if isinstance(refusal.value, InputError):

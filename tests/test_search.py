@@ -48,6 +48,13 @@ def test_a_tie_goes_to_the_more_regularised_point():
     assert choose(points, FOLDS, "nll") == 1
 
 
+def test_a_tie_never_leaves_the_phase():
+    flat = point(0, 1)._replace(observables=HONEST._replace(residual_share=1.0, log_precision_spread=0.0))
+    assert choose([flat, point(1, 1)], FOLDS, "nll") == 0  # equal: the first of two lowest
+    slightly_better = point(1, 1, mean=0.01 * Y)
+    assert choose([flat, slightly_better], FOLDS, "nll") == 1
+
+
 def test_overfit_points_are_passed_over_while_there_are_others():
     points = [point(0, 3), point(1, 1, held_out_score=50.0)]
     assert choose(points, FOLDS, "nll") == 0

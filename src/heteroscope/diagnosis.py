@@ -6,16 +6,23 @@ from typing import Any
 from heteroscope.phases import FLAT_PRECISION, Observables, Phase
 from heteroscope.status import Status
 
-_ADVICE = {
-    Phase.S: "Nothing to do: use the intervals as they are, and check their coverage on new data now and then.",
-    Phase.U_I: "Raise rho (weaken the penalty), or let HeteroskedasticRegressorCV find the point. If it lands here "
-    "too, the inputs say nothing about the target that these rows could prove.",
-    Phase.U_II: "Raise rho or lower gamma so that the mean may move, or let HeteroskedasticRegressorCV find the point. "
-    "If it lands here too, the inputs predict the noise but not the target.",
+_NEXT_POINT = {
+    Phase.U_I: "Raise rho (weaken the penalty), or let HeteroskedasticRegressorCV find the point.",
+    Phase.U_II: "Raise rho or lower gamma so that the mean may move, or let HeteroskedasticRegressorCV find the point.",
     Phase.O_I: "Lower rho (strengthen the penalty), or let HeteroskedasticRegressorCV find the point; do not trust "
     "these standard deviations on new rows.",
     Phase.O_II: "Lower gamma so that the precision is penalised more, or let HeteroskedasticRegressorCV find the "
     "point; do not trust these standard deviations on new rows.",
+}
+_NOTHING_BETTER = {
+    Phase.U_I: "No point of the diagonal did better: these rows do not prove that the inputs say anything about the "
+    "target. Look for other inputs or more rows.",
+    Phase.U_II: "No point of the diagonal did better: these rows prove that the inputs predict the size of the noise, "
+    "but not the target.",
+    Phase.O_I: "Every point of the diagonal overfits: use smaller hidden layers, fewer inputs or more rows; do not "
+    "trust these standard deviations on new rows.",
+    Phase.O_II: "Every point of the diagonal overfits: use smaller hidden layers, fewer inputs or more rows; do not "
+    "trust these standard deviations on new rows.",
 }
 
 
@@ -27,9 +34,15 @@ def diagnosis(model: Any) -> str:
         f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
         *_evidence(model.observables_),
         *_endings(model.status_, phase),
-        _ADVICE[phase],
+        _advice(phase, searched=hasattr(model, "cv_results_")),
     ]
     return "\n".join(lines)
+
+
+def _advice(phase: Phase, searched: bool) -> str:
+    if phase == Phase.S:
+        return "Nothing to do: use the intervals as they are, and check their coverage on new data now and then."
+    return (_NOTHING_BETTER if searched else _NEXT_POINT)[phase]
 
 
 def _near_one(value: float) -> str:

@@ -30,6 +30,7 @@ from heteroscope.tile import Job
 
 FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
 AUTO_BATCH = 256
+Logits = tuple[float, float]  # of rho and of gamma
 
 
 class GaussianRegressor(RegressorMixin, BaseEstimator):
@@ -95,24 +96,28 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         architecture = Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
         return mean_first_recipe(architecture, self.max_steps, self.schedule, _batch_size(self.batch_size, len(rows.y)))
 
-    def _train_members(
-        self, rows: Rows, recipe: Recipe, logit_rho: float, logit_gamma: float, seeds: Sequence[int]
-    ) -> None:
-        """Fit one member a seed on all rows and keep what was learned."""
+    def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
+        """Fit one member a seed on all rows, and one more model on the fold's rows; that one's held-out score."""
         self.scaling_ = rows.scaling()
-        jobs = [Job(logit_rho, logit_gamma, seed) for seed in seeds]
+        tasks = [Task(rows.batch(self.scaling_), [Job(*point, seed) for seed in seeds])]
+        if fold is not None:
+            fold_scaling = fold.training.scaling()
+            tasks.append(Task(fold.training.batch(fold_scaling), [Job(*point, seeds[0])]))
         with progress_bar("fitting", bool(self.verbose)) as progress:
-            (fits,) = train([Task(rows.batch(self.scaling_), jobs)], recipe, n_jobs=self.n_jobs, progress=progress)
-        broken = sum(fit.status == Status.NOT_FINITE for fit in fits)
-        if broken == len(fits):
-            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
+            fits, *judged = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
         usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
+        if not usable:
+            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
         self.members_ = stack_members([fit.params for fit in usable])
         self.status_ = tuple(fit.status for fit in fits)
         self.n_iter_ = max(fit.steps for fit in fits)
-        self.rho_, self.gamma_ = float(expit(logit_rho)), float(expit(logit_gamma))
+        if fold is None:
+            return None
+        members = stack_members([judged[0][0].params])
+        mean, std = predict_members(members, fold.held.x, fold_scaling, self.activation)
+        return float(np.average(((fold.held.y - mean[0]) / std[0]) ** 2, weights=fold.held.weight))
 
-    def _observe(self, rows: Rows, held_out_score: float | None = None) -> None:
+    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
         prediction = moment_match(*predict_members(self.members_, rows.x, self.scaling_, self.activation))
         self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
@@ -134,6 +139,8 @@ class HeteroskedasticRegressor(GaussianRegressor):
     max_steps : steps of both stages together; the first 5/12 fit the mean alone.
     batch_size : rows a step sees; "auto" takes all of them up to 512 and batches of 256 beyond, None always all.
     n_members : models with different starts whose predictions are moment-matched into one Gaussian.
+    held_out : share of the rows kept from one more model, fitted beside the others and thrown away, that tells for
+        `phase_` whether the std holds on rows it has not seen; 0 saves its time and labels from training rows alone.
     n_jobs : processes, as in scikit-learn (None is one, -1 is all cores).
     random_state : seed of starts and batches.
     verbose : 1 for a progress bar.
@@ -156,6 +163,7 @@ class HeteroskedasticRegressor(GaussianRegressor):
         max_steps: Any = 4000,
         batch_size: Any = "auto",
         n_members: Any = 1,
+        held_out: Any = 0.2,
         n_jobs: Any = None,
         random_state: Any = None,
         verbose: Any = 0,
@@ -169,17 +177,21 @@ class HeteroskedasticRegressor(GaussianRegressor):
         self.max_steps = max_steps
         self.batch_size = batch_size
         self.n_members = n_members
+        self.held_out = held_out
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressor":
         """Fit `n_members` models on all rows and label the result with its phase."""
-        logit_rho, logit_gamma = logits(self.rho, self.gamma)
+        point = logits(self.rho, self.gamma)
         _, rows = self._check_fit_input(X, y, sample_weight)
-        seeds = _seeds(self.random_state, _positive("n_members", self.n_members))
-        self._train_members(rows, self._recipe(rows), logit_rho, logit_gamma, seeds)
-        self._observe(rows)
+        random = check_random_state(self.random_state)
+        fold = _held_out_fold(self.held_out, rows, random)
+        seeds = _seeds(random, _positive("n_members", self.n_members))
+        score = self._train_members(rows, self._recipe(rows), point, seeds, fold)
+        self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
+        self._observe(rows, score)
         return self
 
 
@@ -253,7 +265,8 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         self.cv_results_ = results_table(found, folds, self.selection)
         self.best_index_ = found.best
         best = found.points[found.best]
-        self._train_members(rows, recipe, best.logit_rho, -best.logit_rho, seeds[len(folds) :])
+        self._train_members(rows, recipe, (best.logit_rho, -best.logit_rho), seeds[len(folds) :], None)
+        self.rho_, self.gamma_ = float(expit(best.logit_rho)), float(expit(-best.logit_rho))
         self._observe(rows, best.observables.held_out_score)
         return self
 
@@ -274,6 +287,17 @@ def _seeds(random_state: Any, n: int) -> list[int]:
     """Independent seeds from one random state; the same state gives the same seeds."""
     entropy = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n)]
+
+
+def _held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
+    """Rows for the model that judges a fit; None if no share is wanted or too few rows are there to judge by."""
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
+        raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
+    n_held = int(np.ceil(share * len(rows.y)))
+    order = random.permutation(len(rows.y))
+    if n_held == 0 or len(rows.y) - n_held < 2:
+        return None
+    return Fold(rows.take(np.sort(order[n_held:])), rows.take(np.sort(order[:n_held])))
 
 
 def _folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState) -> list[Fold]:

@@ -145,7 +145,8 @@ def choose(points: list[Point], folds: Folds, selection: str) -> int:
     """The index of the point to take from a path sorted by logit rho.
 
     The lowest held-out score wins, points that overfit being passed over while there are others; then the most
-    regularised point that is no worse by more than one standard error of the paired difference takes its place.
+    regularised point of the same phase that is no worse by more than one standard error of the paired difference
+    takes its place.
     """
     if selection == "paper":
         return int(np.argmin([abs(paper_midpoint(points) - point.logit_rho) for point in points]))
@@ -156,12 +157,12 @@ def choose(points: list[Point], folds: Folds, selection: str) -> int:
     if not allowed.any():
         allowed[:] = True
     best = int(np.argmin(np.where(allowed, scores, np.inf)))
-    for index in np.flatnonzero(allowed[:best]):
+    for index in (k for k in range(best) if points[k].phase == points[best].phase):
         difference = losses[index] - losses[best]
         excess = np.average(difference, weights=held.weight)
         share = held.weight / held.weight.sum()
         if excess <= np.sqrt(np.sum(share**2 * (difference - excess) ** 2)):
-            return int(index)
+            return index
     return best
 
 
