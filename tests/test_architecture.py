@@ -9,8 +9,10 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "heteroscope"
 
 ORDER = [
+    "defaults",
     "errors",
     "status",
+    "progress",
     "regularisation",
     "grids",
     "networks",
@@ -21,7 +23,6 @@ ORDER = [
     "inspection",
     "tile",
     "engine",
-    "progress",
     "scaling",
     "rows",
     "predictive",

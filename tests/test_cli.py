@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from heteroscope import cli, load_model
+from heteroscope import cli, defaults, load_model
+from heteroscope.cli.one_line import INTERRUPTED
+from heteroscope.cli.predict import ADDED
 from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from heteroscope.storage import load_bundle
 
@@ -29,7 +31,7 @@ def run(*words):
 
 def refused(*words):
     result = run(*words)
-    assert result.exit_code not in (0, cli.INTERRUPTED)
+    assert result.exit_code not in (0, INTERRUPTED)
     assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1, "one line"
     assert "Traceback" not in result.stderr
@@ -87,8 +89,12 @@ class TestFit:
         assert {k: v for k, v in ours.items() if k not in given} == {k: v for k, v in theirs.items() if k not in given}
 
     def test_help_shows_the_estimators_defaults(self):
-        for estimator in (HeteroskedasticRegressor, HeteroskedasticRegressorCV):
-            assert cli._signature(estimator.__name__) == estimator().get_params()
+        text = " ".join(run("fit", "--help").stdout.split())
+        search, point = HeteroskedasticRegressorCV().get_params(), HeteroskedasticRegressor().get_params()
+        assert f"{search['max_steps']}, or {point['max_steps']} with" in text
+        assert f"{search['n_members']}, or {point['n_members']} with" in text
+        assert f"[default: {search['cv']}]" in text
+        assert ",".join(map(str, defaults.HIDDEN)) in text
 
     @pytest.mark.parametrize(("rho", "gamma"), [("0.9", None), (None, "0.1")])
     def test_half_a_point_is_refused(self, fitted, tmp_path, rho, gamma):
@@ -141,7 +147,7 @@ def test_ugly_tables_get_a_result_or_one_line(tmp_path, name):
     predicted = run("predict", tmp_path / "model", tmp_path / "table.csv", "--out", tmp_path / "p.csv")
     assert predicted.exit_code == 0, predicted.output
     found = pd.read_csv(tmp_path / "p.csv")
-    assert np.isfinite(found[list(cli.ADDED)].to_numpy()).all()
+    assert np.isfinite(found[list(ADDED)].to_numpy()).all()
     assert (found["std"] > 0).all()
 
 
@@ -205,7 +211,7 @@ class TestPredict:
         assert result.output == ""
         before, after = pd.read_csv(path), pd.read_csv(tmp_path / "p.csv")
         pd.testing.assert_frame_equal(after[before.columns], before)
-        assert list(after.columns) == [*before.columns, *cli.ADDED]
+        assert list(after.columns) == [*before.columns, *ADDED]
         bundle = load_bundle(folder)
         features = pd.DataFrame(bundle.encoder.features(before), columns=bundle.encoder.feature_names)
         mean, std = bundle.model.predict(features, return_std=True)
@@ -395,7 +401,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_worker(fitted, tmp_path, jobs):
         wait_for(lambda: len(session(started.pid)) > int(jobs))
         started.send_signal(signal.SIGINT)
         _, error = started.communicate(timeout=60)
-        assert (started.returncode, error) == (cli.INTERRUPTED, "Error: interrupted\n")
+        assert (started.returncode, error) == (INTERRUPTED, "Error: interrupted\n")
         wait_for(lambda: not session(started.pid))
         assert list(tmp_path.iterdir()) == []
     finally:
@@ -422,3 +428,19 @@ def wait_for(condition, seconds=120):
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.1)
+
+
+class TestField:
+    def test_it_writes_the_diagram_and_its_figure(self, tmp_path):
+        import xarray as xr
+
+        result = run("field", "curve", "--points", 64, "--out", tmp_path / "field")
+        assert result.exit_code == 0, result.stderr
+        with xr.open_dataset(tmp_path / "field" / "field.nc", engine="scipy") as diagram:
+            assert dict(diagram.sizes)["rho"] == 19
+            assert diagram.attrs["data_set"] == "curve"
+        assert (tmp_path / "field" / "field.png").read_bytes().startswith(b"\x89PNG")
+        assert "361 cells" in result.stdout
+
+    def test_an_unknown_set_is_refused(self, tmp_path):
+        assert "sine" in refused("field", "sin", "--out", tmp_path / "field")

@@ -6,7 +6,7 @@ pool of its own that would change the last digits of a result, and whose batched
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from multiprocessing import current_process
 from threading import Thread
@@ -19,10 +19,10 @@ from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
 from heteroscope.objective import Batch
+from heteroscope.progress import Progress
 from heteroscope.stages import Recipe
 from heteroscope.tile import Fit, Job, train_tile
 
-Progress = Callable[[int, int], None]
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 PARENT_CHECK_SECONDS = 2.0
 MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load

@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from heteroscope import defaults
 from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
@@ -156,13 +157,13 @@ class HeteroskedasticRegressor(GaussianRegressor):
         rho: Any = 0.9,
         gamma: Any = 0.1,
         *,
-        hidden: Any = (128, 128, 128),
-        activation: Any = "leaky_relu",
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
         start: Any = "he",
         schedule: Any = "cosine",
-        max_steps: Any = 4000,
+        max_steps: Any = defaults.POINT_STEPS,
         batch_size: Any = "auto",
-        n_members: Any = 1,
+        n_members: Any = defaults.POINT_MEMBERS,
         held_out: Any = 0.2,
         n_jobs: Any = None,
         random_state: Any = None,
@@ -220,14 +221,14 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         *,
         n_coarse: Any = 10,
         n_fine: Any = 4,
-        cv: Any = 5,
-        selection: Any = "nll",
-        n_members: Any = 5,
-        hidden: Any = (128, 128, 128),
-        activation: Any = "leaky_relu",
+        cv: Any = defaults.FOLDS,
+        selection: Any = defaults.SELECTION,
+        n_members: Any = defaults.SEARCH_MEMBERS,
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
         start: Any = "he",
         schedule: Any = "cosine",
-        max_steps: Any = 2000,
+        max_steps: Any = defaults.SEARCH_STEPS,
         batch_size: Any = "auto",
         n_jobs: Any = None,
         random_state: Any = None,

@@ -1,35 +1,26 @@
-"""A progress bar on standard error for work that is counted in models; it appears once two seconds are over."""
+"""A progress bar on standard error for work that is counted; it appears once two seconds are over."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from heteroscope.engine import Progress
-
+Progress = Callable[[int, int], None]  # told how many are done, and of how many
 QUIET_SECONDS = 2.0
 
 
 @contextmanager
-def progress_bar(what: str, enabled: bool) -> Iterator[Progress | None]:
+def progress_bar(what: str, enabled: bool, unit: str = "models") -> Iterator[Progress | None]:
     """A callback (done, total) that draws a bar, or None if no bar is wanted."""
     if not enabled:
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("models")
-    bar = Progress(
-        *columns, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=Console(file=sys.stderr)
-    )
+    columns = progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn()
+    times = progress.TimeElapsedColumn(), progress.TextColumn("left"), progress.TimeRemainingColumn()
+    bar = progress.Progress(*columns, progress.TextColumn(unit), *times, console=Console(file=sys.stderr))
     task = bar.add_task(what, total=None)
 
     def told(done: int, total: int) -> None:

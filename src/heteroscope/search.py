@@ -11,11 +11,12 @@ from jaxtyping import Float
 from scipy.special import expit
 
 from heteroscope import metrics
-from heteroscope.engine import Progress, Task, train
+from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
 from heteroscope.grids import refine
 from heteroscope.phases import Observables, Phase, label, observe
 from heteroscope.predictive import predict_members, stack_members
+from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.stages import Recipe
 from heteroscope.status import Status

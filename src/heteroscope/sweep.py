@@ -3,7 +3,7 @@
 Dimensions rho, gamma, seed and split; a cell without a solution holds NaN and says `runaway` in `status`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from heteroscope import field, metrics
 from heteroscope.grids import FIELD_GRID
 from heteroscope.phases import Phase, label, observe
+from heteroscope.progress import Progress
 from heteroscope.status import Status
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
@@ -30,7 +31,7 @@ def field_diagram(
     gammas: Values | None = None,
     density: ArrayLike | None = None,
     n_jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> xr.Dataset:
     """The field theory's phase diagram of one draw y(x), with the fold beyond which it has no finite solution.
 
@@ -41,7 +42,7 @@ def field_diagram(
     gammas = FIELD_GRID if gammas is None else np.asarray(gammas, float)
     total = len(rhos) + len(gammas)
 
-    def told(offset: int) -> Callable[[int, int], None] | None:
+    def told(offset: int) -> Progress | None:
         return (lambda done, _: progress(offset + done, total)) if progress else None
 
     grid = field.solve_grid(x, y, rhos, gammas, density=density, n_jobs=n_jobs, progress=told(0))

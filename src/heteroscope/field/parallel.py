@@ -5,7 +5,8 @@ from typing import TypeVar
 
 from joblib import Parallel, delayed
 
-Progress = Callable[[int, int], None]
+from heteroscope.progress import Progress
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 

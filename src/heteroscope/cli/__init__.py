@@ -1,0 +1,27 @@
+"""The command line. What is slow to import is imported when it is needed, so that help comes at once."""
+
+import click
+
+from heteroscope import __version__
+from heteroscope.cli.demo import demo
+from heteroscope.cli.field import field
+from heteroscope.cli.fit import fit
+from heteroscope.cli.one_line import OneLineGroup
+from heteroscope.cli.predict import predict
+
+
+@click.group(cls=OneLineGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="heteroscope")
+def main() -> None:
+    """Regression that knows how sure it is, and that tells you which phase a model is in.
+
+    \b
+    Start with:
+      heteroscope demo
+      heteroscope fit table.csv --target y --out model
+      heteroscope predict model new.csv --out predictions.csv
+    """
+
+
+for command in (demo, fit, predict, field):
+    main.add_command(command)

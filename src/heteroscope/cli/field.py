@@ -1,0 +1,52 @@
+"""`heteroscope field`: the field theory's phase diagram of a simulated data set, its fold and typical fits."""
+
+from pathlib import Path
+
+import click
+
+from heteroscope.cli.files import refuse_unwritable
+from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.show import print_phase_counts, verbosity
+
+_EXAMPLE = """\b
+Examples:
+  heteroscope field sine --out sine-field
+  heteroscope field curve --points 1024
+"""
+
+
+@click.command(cls=OneLineCommand, epilog=_EXAMPLE)
+@click.argument("data_set", metavar="SET")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=None, help="Folder of the results.  [default: SET-field]"
+)
+@click.option("--points", type=click.IntRange(min=8), default=4096, show_default=True, help="Points of the field.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draw y(x).")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; more pay from 10,000 points on.")
+def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, quiet: bool) -> None:
+    """Solve the field theory of SET over the paper's grid of (rho, gamma).
+
+    SET is one of the simulated data sets: sine, cubic, curve, or one of them with _homoskedastic. Writes the diagram as
+    field.nc (NetCDF, for xarray) and as field.png.
+    """
+    out = out or Path(f"{data_set}-field")
+    refuse_unwritable(out / "field.nc")
+    from heteroscope.datasets import simulated
+    from heteroscope.plots.field import field_figure
+    from heteroscope.plots.style import save_figure
+    from heteroscope.progress import progress_bar
+    from heteroscope.sweep import field_diagram
+
+    x, y = simulated.field_draw(data_set, n_points=points, seed=seed)
+    with progress_bar("solving", bool(verbosity(quiet)), "columns") as progress:
+        diagram = field_diagram(x, y, n_jobs=jobs, progress=progress)
+    diagram.attrs |= {"data_set": data_set, "seed": seed}
+    out.mkdir(parents=True, exist_ok=True)
+    partial = out / ".field.nc.part"
+    diagram.to_netcdf(partial, engine="scipy")
+    partial.replace(out / "field.nc")
+    cells = diagram.isel(seed=0)
+    figure = field_figure({str(name): cells[name] for name in cells.variables}, f"Field theory of {data_set}")
+    save_figure(figure, out / "field.png")
+    print_phase_counts(diagram)
+    click.echo(f"\nThe diagram is in {out / 'field.nc'}, its figure in {out / 'field.png'}")

@@ -1,0 +1,50 @@
+"""`heteroscope predict`: a table with mean, std and interval added by a model folder."""
+
+from pathlib import Path
+
+import click
+
+from heteroscope.cli.files import named_features, refuse_unwritable, write_table
+from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.errors import InputError
+
+ADDED = ("mean", "std", "lower", "upper")
+_EXAMPLE = """\b
+Examples:
+  heteroscope predict model new.csv --out predictions.csv
+  heteroscope predict model new.parquet --coverage 0.95 > predictions.csv
+"""
+
+
+@click.command(cls=OneLineCommand, epilog=_EXAMPLE)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="A .csv or .parquet file; without it, CSV is printed.")
+@click.option("--coverage", type=float, default=0.9, show_default=True, help="Probability between lower and upper.")
+@click.option("--prefix", default="", help="Put before the names of the new columns, such as pred_.")
+def predict(model: Path, table: Path, out: Path | None, coverage: float, prefix: str, quiet: bool) -> None:
+    """Add the columns mean, std, lower and upper to TABLE, by the model in the folder MODEL.
+
+    A table that has a column of such a name already is refused; --prefix gives the new ones other names.
+    """
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{out} has the extension {out.suffix!r}: name a .csv or .parquet file")
+    if out is not None and out.exists() and out.resolve() == table.resolve():
+        raise InputError(f"{out} is the table itself: name another file, so that the table is not lost")
+    if out is not None:
+        refuse_unwritable(out)
+    from heteroscope.datasets.tables import read_table
+    from heteroscope.storage import load_bundle
+
+    bundle = load_bundle(model)
+    if bundle.encoder is None:
+        raise InputError(f"{model} was saved without a table's encoding: use `load_model` in Python, or fit a table")
+    frame = read_table(table)
+    new = [f"{prefix}{name}" for name in ADDED]
+    taken = [name for name in new if name in frame]
+    if taken:
+        raise InputError(f"{table} has a column {taken[0]!r} already: rename it, or use --prefix pred_")
+    features = named_features(bundle.encoder, frame)
+    mean, std = bundle.model.predict(features, return_std=True)
+    lower, upper = bundle.model.predict_interval(features, coverage)
+    write_table(frame.assign(**dict(zip(new, (mean, std, lower, upper), strict=True))), out)

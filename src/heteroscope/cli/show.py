@@ -1,0 +1,104 @@
+"""What the commands print: the path of a search, scores, the diagnosis."""
+
+import sys
+from typing import Any
+
+import click
+
+_TABLE: dict[str, Any] = {"title_justify": "left", "title_style": "bold"}
+
+
+def print_path(model: Any) -> None:
+    """The path of a search, one line a point, the chosen one marked."""
+    from rich.table import Table
+
+    path = model.cv_results_
+    table = Table(title="The diagonal: held-out scores, strong to weak regularisation", **_TABLE)
+    for name in ("", "rho", "gamma", "NLL", "RMSE", "phase", "status"):
+        table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
+    for k in range(len(path["rho"])):
+        table.add_row(
+            "->" if k == model.best_index_ else "",
+            _near_one(path["gamma"][k], path["rho"][k]),
+            f"{path['gamma'][k]:.3g}",
+            f"{path['mean_test_nll'][k]:.4g}",
+            f"{path['mean_test_rmse'][k]:.4g}",
+            str(path["phase"][k]),
+            str(path["status"][k]),
+            style="bold" if k == model.best_index_ else None,
+        )
+    _console().print(table)
+
+
+_SCORES = {
+    "nll": "NLL",
+    "crps": "CRPS",
+    "rmse": "RMSE",
+    "interval_coverage": "coverage of 90 % intervals",
+    "interval_width": "width of 90 % intervals",
+    "ece": "calibration error (ECE)",
+}
+
+
+def print_search_scores(model: Any) -> None:
+    """What the chosen point scored on held-out rows and on training rows."""
+    path, best = model.cv_results_, model.best_index_
+    rows = {
+        title: [f"{path[f'mean_{part}_{name}'][best]:.4g}" for part in ("test", "train")]
+        for name, title in _SCORES.items()
+    }
+    _print_scores("At the chosen point, averaged over folds", ["held-out rows", "training rows"], rows)
+
+
+def print_training_scores(model: Any, features: Any, y: Any) -> None:
+    """What a fit at one point scored on the rows it was fitted to."""
+    from heteroscope.metrics import evaluate
+
+    scores = evaluate(y, *model.predict(features, return_std=True))
+    rows = {title: [f"{scores[name]:.4g}"] for name, title in _SCORES.items()}
+    _print_scores("At this point; no rows were held out", ["training rows"], rows)
+
+
+def _print_scores(title: str, columns: list[str], rows: dict[str, list[str]], first: str = "metric") -> None:
+    from rich.table import Table
+
+    table = Table(title=title, **_TABLE)
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    for name, values in rows.items():
+        table.add_row(name, *values)
+    _console().print(table)
+
+
+def print_diagnosis(model: Any) -> None:
+    """The model's own words, with the command line's name for the search."""
+    click.echo("\n" + model.diagnose().replace("HeteroskedasticRegressorCV", "the search (no --rho, no --gamma)"))
+
+
+def _console() -> Any:
+    """Standard output; a file or pipe gets plain text that is wide enough for every table."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+
+
+def _near_one(rest: float, value: float) -> str:
+    return f"1 - {rest:.2g}" if value > 0.99 else f"{value:.4f}"
+
+
+def verbosity(quiet: bool) -> int:
+    """1 for progress bars: if they are wanted and somebody is there to see them."""
+    return int(not quiet and sys.stderr.isatty())
+
+
+def print_phase_counts(diagram: Any) -> None:
+    """How many cells of a diagram are in each phase, and how many have no finite solution."""
+    import numpy as np
+
+    phases, counts = np.unique(diagram["phase"], return_counts=True)
+    runaway = int((diagram["status"] == "runaway").sum())
+    rows = {str(phase): [str(count)] for phase, count in zip(phases, counts, strict=True)}
+    _print_scores(
+        f"{int(counts.sum())} cells, {runaway} of them runaways (no finite solution)", ["cells"], rows, "phase"
+    )
