@@ -27,7 +27,7 @@ def test_dimensions_and_variables_are_those_of_every_diagram(diagram):
     assert dict(diagram.sizes) == {"rho": 6, "gamma": 4, "seed": 1, "split": 1, "x": 256, "fold_gamma": 4}
     wanted = {"mean_mse", "std_mse", "ece", "nll", "crps", "mean_energy", "precision_energy"}
     for name in wanted:
-        assert diagram[name].dims == ("rho", "gamma", "seed", "split")
+        assert diagram[name].dims[:3] == ("rho", "gamma", "seed")
     assert {"status", "phase"} <= set(diagram.data_vars)
 
 
@@ -57,6 +57,19 @@ def test_runaways_hold_no_number(diagram):
     assert (diagram.phase.where(runaway, "O_I") == "O_I").all()
     beyond = diagram.rho > diagram.fold_rho.rename(fold_gamma="gamma")
     np.testing.assert_array_equal(beyond.values, runaway.isel(seed=0).values)
+
+
+def test_another_draw_shows_a_mean_that_follows_the_noise():
+    x, y = simulated.field_draw("sine", n_points=256)
+    truth = simulated.field_truth("sine", n_points=256)
+    y_test = truth.mean(x) + truth.std(x) * np.random.default_rng(1).normal(size=256)
+    found = field_diagram(x, y, y_test=y_test, rhos=[0.9, 0.9999], gammas=[0.99])
+    assert list(found.phase.values.ravel()) == [Phase.S, Phase.O_I]
+    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [Phase.S, Phase.S]
+    cell = found.sel(rho=0.9, gamma=0.99).isel(seed=0)
+    weight = field.chain(x, None).weights
+    expected = metrics.nll(y_test, cell["mean"].values, cell["std"].values, sample_weight=weight)
+    assert float(cell.nll.sel(split="test")) == pytest.approx(expected)
 
 
 def test_it_survives_a_file(diagram, tmp_path):

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from heteroscope import field, metrics
+from heteroscope.errors import InputError
 from heteroscope.grids import FIELD_GRID
 from heteroscope.phases import Phase, label, observe
 from heteroscope.progress import Progress
@@ -20,13 +21,14 @@ from heteroscope.status import Status
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
 CELL = ("rho", "gamma", "seed")
-SCORES = ("ece", "nll", "crps")  # of each cell, beside the field theory's own observables
+SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps")
 
 
 def field_diagram(
     x: ArrayLike,
     y: ArrayLike,
     *,
+    y_test: ArrayLike | None = None,
     rhos: Values | None = None,
     gammas: Values | None = None,
     density: ArrayLike | None = None,
@@ -35,11 +37,17 @@ def field_diagram(
 ) -> xr.Dataset:
     """The field theory's phase diagram of one draw y(x), with the fold beyond which it has no finite solution.
 
-    The grid is the paper's unless given; `mean` and `std` hold the fields of every cell. `progress(done, total)` counts
-    columns of the grid and points of the fold.
+    `y_test` is another draw at the same points: with it the labels see a mean that follows the noise of y. The grid is
+    the paper's unless given; `mean` and `std` hold the fields of every cell. `progress(done, total)` counts columns of
+    the grid and points of the fold.
     """
     rhos = FIELD_GRID if rhos is None else np.asarray(rhos, float)
     gammas = FIELD_GRID if gammas is None else np.asarray(gammas, float)
+    draws = {"train": np.asarray(y, float)}
+    if y_test is not None:
+        draws["test"] = np.asarray(y_test, float)
+        if draws["test"].shape != draws["train"].shape or not np.all(np.isfinite(draws["test"])):
+            raise InputError("y_test must hold one finite number for each x, as y does")
     total = len(rhos) + len(gammas)
 
     def told(offset: int) -> Progress | None:
@@ -48,25 +56,26 @@ def field_diagram(
     grid = field.solve_grid(x, y, rhos, gammas, density=density, n_jobs=n_jobs, progress=told(0))
     folds = field.fold_curve(x, y, gammas, density=density, n_jobs=n_jobs, progress=told(len(rhos)))
     lattice = field.chain(x, density)
-    target = np.asarray(y, float)
-    found = field.observables(lattice, target, grid)._asdict() | _scores(lattice.weights, target, grid)
+    energies = field.observables(lattice, draws["train"], grid)
     return xr.Dataset(
         {
-            **{name: ((*CELL, "split"), values[:, :, None, None]) for name, values in found.items()},
+            **_scores(lattice.weights, draws, grid),
+            "mean_energy": (CELL, energies.mean_energy[:, :, None]),
+            "precision_energy": (CELL, energies.precision_energy[:, :, None]),
             "status": (CELL, grid.status[:, :, None]),
-            "phase": (CELL, _phases(lattice.weights, target, grid)[:, :, None]),
+            "phase": (CELL, _phases(lattice.weights, draws, grid)[:, :, None]),
             "energy": (CELL, grid.energy[:, :, None]),
             "residual": (CELL, grid.residual[:, :, None]),
             "mean": ((*CELL, "x"), grid.mean[:, :, None]),
             "std": ((*CELL, "x"), grid.precision[:, :, None] ** -0.5),
-            "y": ("x", target),
+            "y": ("x", draws["train"]),
             "fold_rho": ("fold_gamma", [fold.rho for fold in folds]),
         },
         coords={
             "rho": rhos,
             "gamma": gammas,
             "seed": [0],
-            "split": ["train"],
+            "split": list(draws),
             "x": np.asarray(x, float),
             "fold_gamma": [fold.gamma for fold in folds],
         },
@@ -74,19 +83,30 @@ def field_diagram(
     )
 
 
-def _scores(weights: Float[np.ndarray, " x"], y: Float[np.ndarray, " x"], grid: field.GridSolution) -> dict[str, Any]:
-    values = {name: np.full(grid.status.shape, np.nan) for name in SCORES}
-    for cell in zip(*np.nonzero(grid.status != Status.RUNAWAY), strict=True):
+Weights = Float[np.ndarray, " x"]
+
+
+def _scores(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolution) -> dict[str, Any]:
+    values = {name: np.full((*grid.status.shape, 1, len(draws)), np.nan) for name in SCORES}
+    for row, column in _finite(grid):
+        mean, std = grid.mean[row, column], grid.precision[row, column] ** -0.5
         for name in SCORES:
-            values[name][cell] = metrics.METRICS[name](
-                y, grid.mean[cell], grid.precision[cell] ** -0.5, sample_weight=weights
-            )
-    return values
+            values[name][row, column, 0] = [
+                metrics.METRICS[name](y, mean, std, sample_weight=weights) for y in draws.values()
+            ]
+    return {name: ((*CELL, "split"), found) for name, found in values.items()}
 
 
-def _phases(weights: Float[np.ndarray, " x"], y: Float[np.ndarray, " x"], grid: field.GridSolution) -> np.ndarray:
+def _phases(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolution) -> np.ndarray:
     """The rule of `phases.label`; a runaway has no fields to observe, and is O_I by what it is."""
     phases = np.full(grid.status.shape, str(Phase.O_I), dtype="<U4")
-    for cell in zip(*np.nonzero(grid.status != Status.RUNAWAY), strict=True):
-        phases[cell] = str(label(observe(y, grid.mean[cell], grid.precision[cell] ** -0.5, weights)))
+    for cell in _finite(grid):
+        mean, std = grid.mean[cell], grid.precision[cell] ** -0.5
+        score = np.average(((draws["test"] - mean) / std) ** 2, weights=weights) if "test" in draws else None
+        found = observe(draws["train"], mean, std, weights, None if score is None else float(score))
+        phases[cell] = str(label(found))
     return phases
+
+
+def _finite(grid: field.GridSolution) -> list[tuple[int, int]]:
+    return [(int(row), int(column)) for row, column in np.argwhere(grid.status != Status.RUNAWAY)]
