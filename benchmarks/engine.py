@@ -27,10 +27,10 @@ from heteroscope.tile import Job
 
 N_PROCESSES = 2
 HIDDEN = (128, 128, 128)
-ENGINE_STEPS = 250  # a model and turn: up to the engine's first inspection, so that no model is retired
+ENGINE_STEPS = 1000  # a model and turn; models that are retired early count the steps they took
 ENGINE_MODELS = 64  # a turn; the engine's rate does not depend on their number, and short turns share the same load
-TORCH_STEPS = 8
-N_TURNS = 9
+TORCH_STEPS = 16
+N_TURNS = 5
 CLIP = 1000.0
 RATE = 5e-3
 LOGIT_RHO, LOGIT_GAMMA = (grid.ravel() for grid in np.meshgrid(logit(NETWORK_GRID), logit(NETWORK_GRID)))

@@ -13,16 +13,17 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
-def blocks():
+def scripts():
+    """The Python blocks of each page as one script: a reader goes from top to bottom."""
     for page in PAGES:
-        for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL), start=1):
-            yield pytest.param(block, id=f"{page.name}-{number}")
+        if found := re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+            yield pytest.param("\n".join(found), id=page.name)
 
 
-@pytest.mark.parametrize("block", list(blocks()))
-def test_python_block_runs(block, tmp_path):
+@pytest.mark.parametrize("script", list(scripts()))
+def test_python_blocks_run(script, tmp_path):
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=280
+        [sys.executable, "-W", "error", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=280
     )
     assert run.returncode == 0, run.stderr
 

@@ -204,7 +204,7 @@ from heteroscope.tile import Job
 rows = Batch(np.zeros((8, 1)), np.arange(8.0), np.ones(8))
 jobs = [Job(1.0, -1.0, seed) for seed in range(4)]
 recipe = mean_first_recipe(Architecture(1, (4,)), 10)
-train([Task(rows, jobs)], recipe, n_jobs=2)
+train([Task(rows, jobs)], recipe, n_jobs=2, tile=2)
 train([Task(rows, jobs)], recipe, n_jobs=1)
 import pathlib
 pids = [int(p) for p in pathlib.Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]

@@ -21,7 +21,7 @@ from heteroscope.errors import InputError
 from heteroscope.objective import Batch
 from heteroscope.progress import Progress
 from heteroscope.stages import Recipe
-from heteroscope.tile import Fit, Job, train_tile
+from heteroscope.tile import Fit, Job, lanes, train_tile
 
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 PARENT_CHECK_SECONDS = 2.0
@@ -49,7 +49,7 @@ def train(
     as tiles come in. `n_jobs` and the backend follow joblib, so that `parallel_config(backend="dask")` works.
     """
     total = sum(len(task.jobs) for task in tasks)
-    tile = tile or _tile_size(total, effective_n_jobs(n_jobs))
+    tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
     n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
     pieces = [
         (number, first, task.jobs[first : first + tile])
@@ -82,8 +82,10 @@ def pad(rows: Batch, n_rows: int) -> Batch:
     )
 
 
-def _tile_size(n_models: int, n_workers: int) -> int:
-    return int(np.clip(-(-n_models // (4 * n_workers)), 2, MAX_TILE))
+def _tile_size(n_models: int, n_workers: int, width: int) -> int:
+    """A quarter of a worker's share, in whole lane groups: an unfilled lane computes in vain."""
+    share = min(-(-n_models // (4 * n_workers)), MAX_TILE)
+    return max(width, -(-share // width) * width)
 
 
 def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit]]]:
@@ -92,8 +94,11 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit
     if type(backend).__name__ == "MultiprocessingBackend":
         raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
     nested = getattr(backend, "nesting_level", 0) > 0 or current_process().daemon
-    if effective_n_jobs(n_jobs) > 1:
-        yield from Parallel(n_jobs=n_jobs, prefer="processes", batch_size=1, return_as="generator_unordered")(
+    n_workers = effective_n_jobs(n_jobs)
+    if type(backend).__name__ == "LokyBackend":
+        n_workers = min(n_workers, len(calls))  # a process without a task would only take memory
+    if n_workers > 1:
+        yield from Parallel(n_jobs=n_workers, prefer="processes", batch_size=1, return_as="generator_unordered")(
             delayed(_train_alone)(*call) for call in calls
         )
     elif nested or _has_accelerator():

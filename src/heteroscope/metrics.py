@@ -58,15 +58,13 @@ def ece(y: ArrayLike, mean: ArrayLike, std: ArrayLike, *, sample_weight: ArrayLi
 
 def nll(y: ArrayLike, mean: ArrayLike, std: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """average of log std + (y - mean)^2 / (2 std^2) + log(2 pi) / 2: the Gaussian negative log likelihood. Proper."""
-    return _Rows.of(y, mean, std, sample_weight).average(nll_by_row(y, mean, std))
+    rows = _Rows.of(y, mean, std, sample_weight)
+    return rows.average(_surprise(rows))
 
 
 def nll_by_row(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Float64[np.ndarray, " row"]:
     """log std + (y - mean)^2 / (2 std^2) + log(2 pi) / 2, one value a row."""
-    rows = _Rows.of(y, mean, std, None)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        surprise = np.log(rows.std) + 0.5 * rows.z**2 + 0.5 * np.log(2 * np.pi)
-    return np.where(np.isinf(rows.z), np.inf, surprise)
+    return _surprise(_Rows.of(y, mean, std, None))
 
 
 def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -75,15 +73,13 @@ def crps(y: ArrayLike, mean: ArrayLike, std: ArrayLike, *, sample_weight: ArrayL
     In closed form, with r = y - mean and z = r / std: r (2 Phi(z) - 1) + std (2 phi(z) - 1 / sqrt(pi)); it is in the
     target's units and tends to the absolute error |r| as std -> 0.
     """
-    return _Rows.of(y, mean, std, sample_weight).average(crps_by_row(y, mean, std))
+    rows = _Rows.of(y, mean, std, sample_weight)
+    return rows.average(_distance(rows))
 
 
 def crps_by_row(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Float64[np.ndarray, " row"]:
     """The CRPS of each row's Gaussian, in the target's units."""
-    rows = _Rows.of(y, mean, std, None)
-    with np.errstate(over="ignore"):
-        density = np.exp(-0.5 * rows.z**2) / np.sqrt(2 * np.pi)
-    return rows.residual * erf(rows.z / np.sqrt(2)) + rows.std * (2 * density - 1 / np.sqrt(np.pi))
+    return _distance(_Rows.of(y, mean, std, None))
 
 
 def interval_coverage(
@@ -197,6 +193,18 @@ class _Rows(NamedTuple):
 
     def average(self, values: Float64[np.ndarray, " row"]) -> float:
         return float(np.sum(self.weight * values))
+
+
+def _surprise(rows: _Rows) -> Float64[np.ndarray, " row"]:
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        surprise = np.log(rows.std) + 0.5 * rows.z**2 + 0.5 * np.log(2 * np.pi)
+    return np.where(np.isinf(rows.z), np.inf, surprise)
+
+
+def _distance(rows: _Rows) -> Float64[np.ndarray, " row"]:
+    with np.errstate(over="ignore"):
+        density = np.exp(-0.5 * rows.z**2) / np.sqrt(2 * np.pi)
+    return rows.residual * erf(rows.z / np.sqrt(2)) + rows.std * (2 * density - 1 / np.sqrt(np.pi))
 
 
 def _vector(name: str, values: ArrayLike) -> Float64[np.ndarray, " row"]:

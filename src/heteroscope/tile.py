@@ -22,8 +22,7 @@ from heteroscope.regularisation import Strengths, strengths
 from heteroscope.stages import Recipe, Stage
 from heteroscope.status import Status
 
-FIRST_CHECK = 250  # steps before a model is first inspected
-N_CHECKS = 16  # later inspections are a doubling apart, and at least this many in all
+FIRST_CHECK = 250  # steps before a model is first inspected; from then on at every doubling
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
 _LANE_BYTES = {"cpu": 2**21, "gpu": 2**28}  # weights, gradients and moments that should stay close to the processor
 
@@ -65,7 +64,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
         done = 0
         while active and done < stage.solver.steps:
-            chunk = min(max(FIRST_CHECK, min(done, stage.solver.steps // N_CHECKS)), stage.solver.steps - done)
+            chunk = min(max(FIRST_CHECK, done), stage.solver.steps - done)
             done += chunk
             advanced = _advance(models, active, rows, chunk, stage, recipe)
             for index, (model, inspection) in zip(active, advanced, strict=True):
