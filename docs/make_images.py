@@ -1,0 +1,71 @@
+"""Draw the pictures of the documentation anew: `python docs/make_images.py`, some two minutes on two cores."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from heteroscope import field, field_diagram
+from heteroscope.datasets import simulated
+from heteroscope.demo import run_demo
+from heteroscope.plots.diagonal import diagonal_figure
+from heteroscope.plots.field import field_figure, fold_figure, observables_figure
+from heteroscope.plots.style import save_figure
+
+IMAGES = Path(__file__).parent / "images"
+POINTS = 4096
+FOLD_POINTS = [256, 512, 1024, 2048, 4096]
+
+
+def main(chosen: list[str]) -> None:
+    """Draw all pictures, or those named."""
+    pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
+    for name in chosen or pictures:
+        store(pictures[name](), name)
+
+
+def demo() -> Figure:
+    return diagonal_figure(run_demo().results)
+
+
+def field_sine() -> Figure:
+    return field_figure(diagram("sine"), "Field theory of sine")
+
+
+def field_sets() -> Figure:
+    return observables_figure({name: diagram(name) for name in simulated.PROCESSES})
+
+
+def fold() -> Figure:
+    """The fold of one noisy draw moves with the number of points; that of its mean alone does not."""
+    noisy = [field.fold(*simulated.field_draw("sine", n), gamma=0.01).logit_rho for n in FOLD_POINTS]
+    smooth = []
+    for n in FOLD_POINTS:
+        x, _ = simulated.field_draw("sine", n)
+        smooth.append(field.fold(x, simulated.field_truth("sine", n).mean(x), gamma=0.01).logit_rho)
+    return fold_figure(FOLD_POINTS, {"one noisy draw": noisy, "its mean alone": smooth})
+
+
+def diagram(name: str) -> dict[str, np.ndarray]:
+    """A diagram as `heteroscope field` makes it, without the dimensions of length one."""
+    x, y = simulated.field_draw(name, POINTS)
+    truth = simulated.field_truth(name, POINTS)
+    y_test = truth.mean(x) + truth.std(x) * np.random.default_rng([0, 1]).normal(size=POINTS)
+    cells = field_diagram(x, y, y_test=y_test, n_jobs=2).isel(seed=0).sel(split="train")
+    return {str(variable): cells[variable].values for variable in cells.variables}
+
+
+def store(figure: Figure, name: str) -> None:
+    """A picture of few colours, which is a quarter of the size."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_figure(figure, Path(folder) / "figure.png")
+        Image.open(Path(folder) / "figure.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
+            IMAGES / f"{name}.png", optimize=True
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
