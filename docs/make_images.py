@@ -45,8 +45,9 @@ def fold() -> Figure:
     smooth = []
     for n in FOLD_POINTS:
         x, _ = simulated.field_draw("sine", n)
-        smooth.append(field.fold(x, simulated.field_truth("sine", n).mean(x), gamma=0.01).logit_rho)
-    return fold_figure(FOLD_POINTS, {"one noisy draw": noisy, "its mean alone": smooth})
+        mean = simulated.field_truth("sine", n).mean(x)
+        smooth.append(field.fold(x, (mean - mean.mean()) / mean.std(), gamma=0.01).logit_rho)
+    return fold_figure(FOLD_POINTS, {"one noisy draw": noisy, "its mean alone, standardised": smooth})
 
 
 def diagram(name: str) -> dict[str, np.ndarray]:

@@ -41,8 +41,8 @@ WINDOW = 60  # data points of the close-up that shows what an overfit field foll
 OBSERVABLES = {
     "mean_mse": ("mean MSE", "linear"),
     "std_mse": ("std MSE", "linear"),
-    "mean_energy": ("Dirichlet energy, mean", "log"),
-    "precision_energy": ("Dirichlet energy, precision", "log"),
+    "mean_energy": ("energy of mean", "log"),
+    "precision_energy": ("energy of precision", "log"),
 }
 
 Grid = Shaped[np.ndarray, "rho gamma"]
