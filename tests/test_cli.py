@@ -396,6 +396,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_worker(fitted, tmp_path, jobs):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
     try:
         wait_for(lambda: len(session(started.pid)) > int(jobs))
