@@ -389,14 +389,14 @@ def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_is_one_line_and_leaves_no_worker(fitted, tmp_path, jobs):
     words = ["fit", str(fitted[0]), "--target", "y", "--out", str(tmp_path / "m"), "--steps", "1000000", "--jobs", jobs]
-    code = "from heteroscope.cli import main; main()"
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a background job ignores it
+    code = f"{heed}; from heteroscope.cli import main; main()"
     started = subprocess.Popen(
         [sys.executable, "-c", code, *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
     )
     try:
         wait_for(lambda: len(session(started.pid)) > int(jobs))
