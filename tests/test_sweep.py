@@ -27,7 +27,7 @@ def test_dimensions_and_variables_are_those_of_every_diagram(diagram):
     assert dict(diagram.sizes) == {"rho": 6, "gamma": 4, "seed": 1, "split": 1, "x": 256, "fold_gamma": 4}
     wanted = {"mean_mse", "std_mse", "ece", "nll", "crps", "mean_energy", "precision_energy"}
     for name in wanted:
-        assert diagram[name].dims[:3] == ("rho", "gamma", "seed")
+        assert diagram[name].dims == ("rho", "gamma", "seed", "split")
     assert {"status", "phase"} <= set(diagram.data_vars)
 
 

@@ -6,13 +6,14 @@ f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = 
 from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from heteroscope import defaults
 from heteroscope.errors import InputError
 
 AnyArray: TypeAlias = Array | np.ndarray  # JAX takes both
@@ -49,22 +50,22 @@ class Architecture(NamedTuple):
     """What is chosen before learning: shape, activation and the scale of the start ("he" or a standard deviation)."""
 
     n_features: int
-    hidden: tuple[int, ...] = (128, 128, 128)
-    activation: str = "leaky_relu"
+    hidden: tuple[int, ...] = defaults.HIDDEN
+    activation: str = defaults.ACTIVATION
     start: str | float = "he"
 
 
-def check_architecture(hidden: object, activation: object, start: object) -> None:
+def check_architecture(hidden: Any, activation: Any, start: Any) -> None:
     """Raise an `InputError` for hidden sizes, an activation or a start that no network can have."""
     if not isinstance(hidden, tuple | list) or not all(_is_number(h, Integral) and h > 0 for h in hidden):
         raise InputError(f"hidden must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}")
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-    if start != "he" and not (_is_number(start, Real) and 0 < start < float("inf")):  # type: ignore[operator]
+    if start != "he" and not (_is_number(start, Real) and 0 < float(start) < float("inf")):
         raise InputError(f'start must be "he" or a positive standard deviation such as 1e-3, got {start!r}')
 
 
-def _is_number(value: object, kind: type) -> bool:
+def _is_number(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 

@@ -60,8 +60,8 @@ def field_diagram(
     return xr.Dataset(
         {
             **_scores(lattice.weights, draws, grid),
-            "mean_energy": (CELL, energies.mean_energy[:, :, None]),
-            "precision_energy": (CELL, energies.precision_energy[:, :, None]),
+            "mean_energy": _same_for_all(energies.mean_energy, draws),
+            "precision_energy": _same_for_all(energies.precision_energy, draws),
             "status": (CELL, grid.status[:, :, None]),
             "phase": (CELL, _phases(lattice.weights, draws, grid)[:, :, None]),
             "energy": (CELL, grid.energy[:, :, None]),
@@ -95,6 +95,11 @@ def _scores(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolu
                 metrics.METRICS[name](y, mean, std, sample_weight=weights) for y in draws.values()
             ]
     return {name: ((*CELL, "split"), found) for name, found in values.items()}
+
+
+def _same_for_all(values: np.ndarray, draws: dict[str, np.ndarray]) -> tuple[tuple[str, ...], np.ndarray]:
+    """A field's slope is the same whichever draw judges it."""
+    return (*CELL, "split"), np.repeat(values[:, :, None, None], len(draws), axis=3)
 
 
 def _phases(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolution) -> np.ndarray:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from heteroscope.errors import InputError
 
