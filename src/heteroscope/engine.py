@@ -6,11 +6,11 @@ pool of its own that would change the last digits of a result, and whose batched
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from multiprocessing import current_process
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -50,23 +50,37 @@ def train(
     """
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
-    n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
     pieces = [
-        (number, first, task.jobs[first : first + tile])
+        (number, first, Task(task.rows, task.jobs[first : first + tile]))
         for number, task in enumerate(tasks)
         for first in range(0, len(task.jobs), tile)
     ]
-    padded = [pad(task.rows, n_rows) for task in tasks]
-    calls = [(index, padded[number], jobs, recipe) for index, (number, _, jobs) in enumerate(pieces)]
     fits: list[list[Fit | None]] = [[None] * len(task.jobs) for task in tasks]
     done = 0
-    for index, tile_fits in _run(calls, n_jobs):
-        number, first, jobs = pieces[index]
-        fits[number][first : first + len(jobs)] = tile_fits
-        done += len(jobs)
+    for index, tile_fits in train_each([piece for *_, piece in pieces], recipe, n_jobs=n_jobs):
+        number, first, piece = pieces[index]
+        fits[number][first : first + len(piece.jobs)] = tile_fits
+        done += len(piece.jobs)
         if progress:
             progress(done, total)
     return [[fit for fit in task_fits if fit is not None] for task_fits in fits]
+
+
+def train_each(
+    tasks: Sequence[Task],
+    recipe: Recipe,
+    *,
+    n_jobs: int | None = None,
+    finish: Callable[[list[Fit]], Any] | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Train every task as one tile; its number and its fits come back as soon as it is done, in any order.
+
+    With `finish`, the process that trained a tile makes of its fits what comes back instead of them.
+    """
+    n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
+    padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
+    calls = [(index, padded[id(task.rows)], task.jobs, recipe, finish) for index, task in enumerate(tasks)]
+    yield from _run(calls, n_jobs)
 
 
 def pad(rows: Batch, n_rows: int) -> Batch:
@@ -88,7 +102,7 @@ def _tile_size(n_models: int, n_workers: int, width: int) -> int:
     return max(width, -(-share // width) * width)
 
 
-def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit]]]:
+def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
     """Results as they come in, from wherever joblib's settings say that work is done."""
     backend, _ = get_active_backend()
     if type(backend).__name__ == "MultiprocessingBackend":
@@ -111,11 +125,14 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, list[Fit
             raise
 
 
-def _train_alone(index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> tuple[int, list[Fit]]:
+def _train_alone(
+    index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe, finish: Callable[[list[Fit]], Any] | None
+) -> tuple[int, Any]:
     """A tile in a process that gives XLA one thread, if XLA has not been started there before."""
     os.environ.setdefault("PJRT_NPROC", "1")
     _end_with_parent()
-    return index, train_tile(rows, jobs, recipe)
+    fits = train_tile(rows, jobs, recipe)
+    return index, finish(fits) if finish else fits
 
 
 @cache

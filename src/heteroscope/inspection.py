@@ -35,9 +35,15 @@ class Inspection(NamedTuple):
 
 
 def inspect_model(
-    stage: Stage, params: Params, strengths: Strengths, rows: Batch, sample: Batch, activation: str
+    stage: Stage,
+    params: Params,
+    strengths: Strengths,
+    rows: Batch,
+    sample: Batch,
+    activation: str,
+    moves: bool = True,
 ) -> tuple[Params, Inspection]:
-    """The model, moved to the constant one if it is on its way there, and what a sample of the rows shows of it."""
+    """The model, if it `moves` set to the constant one on its way there, and what a sample of the rows shows of it."""
     levelled = settle_levels(params, sample, activation)
     both = jax.tree.map(lambda *leaves: jnp.stack(leaves), params, levelled)
     pulls = jax.vmap(jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood))(both)
@@ -46,7 +52,7 @@ def inspect_model(
     gradient = _norm(trained(jax.tree.map(jnp.add, pull, shrink), stage))
     scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
 
-    collapsed = collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation)
+    collapsed = collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation) & moves
     constant = collapse(params, rows, stage.trains)
     params = jax.tree.map(lambda new, old: jnp.where(collapsed, new, old), constant, params)
 

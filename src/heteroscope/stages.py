@@ -21,11 +21,15 @@ class Stage(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """Everything that is the same for all models trained together; hashable, so that it can be compiled in."""
+    """Everything that is the same for all models trained together; hashable, so that it can be compiled in.
+
+    With `retires`, a model leaves a stage as soon as nothing is left to gain; without, it runs every step of it.
+    """
 
     architecture: Architecture
     stages: tuple[Stage, ...]
     batch_size: int | None = None
+    retires: bool = True
 
 
 def mean_first_recipe(

@@ -69,8 +69,12 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
             advanced = _advance(models, active, rows, chunk, stage, recipe)
             for index, (model, inspection) in zip(active, advanced, strict=True):
                 models[index], found[index], steps[index] = model, inspection, steps[index] + chunk
-            active = [index for index in active if not settled(found[index])]
+            active = [index for index in active if _goes_on(found[index], recipe)]
     return [_fit(model, found[index], steps[index]) for index, model in enumerate(models)]
+
+
+def _goes_on(found: Inspection, recipe: Recipe) -> bool:
+    return not settled(found) if recipe.retires else bool(found.finite)
 
 
 @lru_cache
@@ -122,7 +126,9 @@ def advance(
     def one(model: _Model) -> tuple[_Model, Inspection]:
         model = _advance_one(model, rows, n_steps, stage, recipe)
         activation = recipe.architecture.activation
-        params, found = inspect_model(stage, model.params, model.strengths, rows, inspected, activation)
+        params, found = inspect_model(
+            stage, model.params, model.strengths, rows, inspected, activation, moves=recipe.retires
+        )
         return model._replace(params=params), found
 
     return jax.vmap(one)(models)

@@ -1,0 +1,1 @@
+"""What the fast solvers are held against: the minima that the paper's own schedule reaches, stored as JSON."""

@@ -1,0 +1,112 @@
+"""Reference minima: the paper's schedule to its last step, cell by cell, from its tiny start and from a He start.
+
+`python -m benchmarks.minima.reference sine` adds what is missing to `benchmarks/minima/sine.json`, a pair of cells at a
+time, and can be stopped and started again at any moment.
+"""
+
+import json
+import sys
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from heteroscope import datasets
+from heteroscope.engine import Task, train_each
+from heteroscope.networks import Architecture
+from heteroscope.phases import label, observe
+from heteroscope.predictive import predict_members, stack_members
+from heteroscope.rows import Rows
+from heteroscope.stages import Recipe, mean_first_recipe
+from heteroscope.status import Status
+from heteroscope.tile import Fit, Job
+
+HERE = Path(__file__).parent
+STEPS = {"sine": 600_000, "yacht": 60_000, "concrete": 30_000}
+STARTS = ("he", 1e-3)
+PAIR = 2  # cells a tile: what one process trains side by side
+N_PROCESSES = 2
+
+# (rho, gamma), ordered so that the first pairs already span the diagram
+SINE = (
+    *((0.9, 0.1), (0.99, 0.01), (0.5, 0.001), (0.99, 0.9), (0.999, 0.9999), (0.9, 0.001), (0.5, 0.5), (0.9, 0.5)),
+    *((0.99, 0.5), (0.999, 0.1), (0.9999, 0.0001), (0.99, 0.9999), (0.1, 1e-4), (0.5, 0.01), (0.9, 0.01), (0.5, 1e-5)),
+    *((0.01, 1e-6), (0.999, 0.99), (0.9, 0.99), (1e-4, 0.5)),
+)
+TABLE = ((0.9, 0.1), (0.99, 0.01), (0.5, 0.001), (0.99, 0.9), (0.999, 0.9999), (0.5, 0.5), (0.999, 0.1), (0.99, 0.5))
+CELLS = {"sine": SINE, "yacht": TABLE, "concrete": TABLE}
+
+
+def main(name: str) -> None:
+    """Run the cells of one data set that its file does not have yet."""
+    split = datasets.load(name, seed=0)
+    rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))
+    scaling = rows.scaling()
+    for start in STARTS:
+        recipe = paper_recipe(rows.x.shape[1], STEPS[name], start)
+        missing = [cell for cell in CELLS[name] if _key(start, cell) not in load(name)]
+        pairs = [missing[first : first + PAIR] for first in range(0, len(missing), PAIR)]
+        tasks = [Task(rows.batch(scaling), [Job(float(logit(r)), float(logit(g)), seed=0) for r, g in p]) for p in pairs]
+        began = perf_counter()
+        for index, fits in train_each(tasks, recipe, n_jobs=N_PROCESSES):
+            found = describe(fits, split, recipe.architecture.activation)
+            _add(name, {_key(start, cell): one for cell, one in zip(pairs[index], found, strict=True)})
+            print(f"{perf_counter() - began:6.0f} s", start, *zip(pairs[index], found, strict=True), flush=True)
+
+
+def paper_recipe(n_features: int, steps: int, start: str | float) -> Recipe:
+    """The paper's schedule; no model is retired before its last step."""
+    recipe = mean_first_recipe(Architecture(n_features, start=start), steps, schedule="paper")
+    return recipe._replace(retires=False)
+
+
+def describe(fits: list[Fit], split: datasets.Split, activation: str) -> list[dict[str, Any]]:
+    """Objective over rho, status, stationarity and phase of each fit; test rows say whether it is overconfident."""
+    scaling = Rows(split.x_train, split.y_train, np.ones(len(split.y_train))).scaling()
+    x = np.concatenate([split.x_train, split.x_test])
+    means, stds = predict_members(stack_members([fit.params for fit in fits]), x, scaling, activation)
+    n = len(split.y_train)
+    found = []
+    for fit, mean, std in zip(fits, means, stds, strict=True):
+        held_out_score = float(np.mean(((split.y_test - mean[n:]) / std[n:]) ** 2))
+        observables = observe(split.y_train, mean[:n], std[:n], held_out_score=held_out_score)
+        found.append(
+            {
+                "objective": round(fit.objective, 6),
+                "status": str(fit.status),
+                "phase": str(label(observables, runaway=fit.status == Status.RUNAWAY)),
+                "relative_gradient": float(f"{fit.relative_gradient:.3g}"),
+                "steps": fit.steps,
+                **{key: float(f"{value:.4g}") for key, value in observables._asdict().items()},
+            }
+        )
+    return found
+
+
+def load(name: str) -> dict[str, dict[str, Any]]:
+    """The stored reference: "start rho gamma" to what was found there."""
+    path = HERE / f"{name}.json"
+    return json.loads(path.read_text())["cells"] if path.exists() else {}
+
+
+def _key(start: str | float, cell: tuple[float, float]) -> str:
+    return f"{start} {cell[0]:g} {cell[1]:g}"
+
+
+def _add(name: str, found: dict[str, dict[str, Any]]) -> None:
+    cells = load(name) | found
+    order = [_key(start, cell) for start, cell in product(STARTS, CELLS[name])]
+    lines = ",\n".join(f'  "{key}": {json.dumps(cells[key])}' for key in order if key in cells)
+    head = json.dumps({"data_set": name, "seed": 0, "steps": STEPS[name], "heteroscope": version("heteroscope")})
+    path = HERE / f"{name}.json"
+    partial = path.with_suffix(".part")
+    partial.write_text(f'{head[:-1]}, "cells": {{\n{lines}\n}}}}\n')
+    partial.replace(path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
