@@ -1,85 +1,178 @@
-"""The field theory's diagram as a Dataset: five phases where the paper has them, and a file that gives it back."""
+"""A sweep: its numbers against the engine's and the metrics', and killed at random without a difference in the end."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from scipy.special import logit
 
-from heteroscope import field, field_diagram, metrics
-from heteroscope.datasets import simulated
-from heteroscope.phases import Phase
-from heteroscope.status import Status
+from heteroscope import datasets, metrics, open_diagram, phase_diagram
+from heteroscope.engine import Task, train
+from heteroscope.errors import InputError
+from heteroscope.networks import Architecture, input_gradients
+from heteroscope.predictive import predict_members, stack_members
+from heteroscope.rows import Rows
+from heteroscope.stages import mean_first_recipe
+from heteroscope.store import NAME
+from heteroscope.tile import Job
 
-RHOS = np.array([1e-5, 0.1, 0.5, 0.9, 0.999, 0.9999])
-GAMMAS = np.array([1e-5, 0.1, 0.9, 0.99999])
+RHOS, GAMMAS = [0.5, 0.99, 0.9999], [0.01, 0.9]
+SMALL = {"rhos": RHOS, "gammas": GAMMAS, "hidden": (8, 8), "max_steps": 300, "n_seeds": 2}
 
 
 @pytest.fixture(scope="module")
-def diagram():
-    x, y = simulated.field_draw("sine", n_points=256)
+def split():
+    return datasets.load("sine")
+
+
+@pytest.fixture(scope="module")
+def diagram(split):
     told = []
-    found = field_diagram(x, y, rhos=RHOS, gammas=GAMMAS, progress=lambda *now: told.append(now))
+    found = phase_diagram(
+        pd.DataFrame(split.x_train, columns=["place"]),
+        pd.Series(split.y_train, name="height"),
+        X_test=split.x_test,
+        y_test=split.y_test,
+        name="sine",
+        progress=lambda *now: told.append(now),
+        **SMALL,
+    )
     assert told == sorted(told)
-    assert told[-1] == (10, 10)
+    assert told[-1] == (12, 12)
     return found
 
 
-def test_dimensions_and_variables_are_those_of_every_diagram(diagram):
-    assert dict(diagram.sizes) == {"rho": 6, "gamma": 4, "seed": 1, "split": 1, "x": 256, "fold_gamma": 4}
-    wanted = {"mean_mse", "std_mse", "ece", "nll", "crps", "mean_energy", "precision_energy"}
-    for name in wanted:
+def test_dimensions_names_and_attributes(diagram):
+    assert dict(diagram.sizes) == {"rho": 3, "gamma": 2, "seed": 2, "split": 2, "row": 128, "feature": 1}
+    for name in ("mean_mse", "std_mse", "ece", "nll", "crps", "squared_score", "mean_energy", "precision_energy"):
         assert diagram[name].dims == ("rho", "gamma", "seed", "split")
-    assert {"status", "phase"} <= set(diagram.data_vars)
+        assert np.isfinite(diagram[name]).all()
+    assert set(np.unique(diagram.phase)) <= {"U_I", "U_II", "S", "O_I", "O_II"}
+    assert set(np.unique(diagram.status)) <= {"converged", "runaway", "out of steps"}
+    assert list(diagram.feature.values) == ["place"]
+    assert diagram.attrs["source"] == "networks"
+    assert (diagram.attrs["data_set"], diagram.attrs["target"]) == ("sine", "height")
+    assert (diagram.attrs["hidden"], diagram.attrs["start"], diagram.attrs["max_steps"]) == ("8,8", "he", 300)
 
 
-def test_all_five_phases_lie_where_the_paper_has_them(diagram):
-    phase = diagram.phase.isel(seed=0)
-    assert phase.sel(rho=1e-5, gamma=0.9) == Phase.U_I
-    assert phase.sel(rho=0.5, gamma=0.99999) == Phase.U_II
-    assert phase.sel(rho=0.9, gamma=0.1) == Phase.S
-    assert phase.sel(rho=0.999, gamma=1e-5) == Phase.O_I
-    assert phase.sel(rho=0.9999, gamma=0.99999) == Phase.O_II
+def test_a_cell_is_the_engines_model_scored_by_the_metrics(diagram, split):
+    rows = Rows(split.x_train, split.y_train, np.ones(64))
+    scaling = rows.scaling()
+    recipe = mean_first_recipe(Architecture(1, (8, 8)), 300)
+    jobs = [Job(float(logit(0.99)), float(logit(0.9)), seed=1)]
+    ((fit,),) = train([Task(rows.batch(scaling), jobs)], recipe)
+    cell = diagram.sel(rho=0.99, gamma=0.9, seed=1)
+    mean, std = predict_members(stack_members([fit.params]), split.x_test, scaling, "leaky_relu")
+    mean, std = (mean[0] - scaling.y_centre) / scaling.y_scale, std[0] / scaling.y_scale
+    np.testing.assert_allclose(cell["mean"][64:], mean, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(cell["std"][64:], std, rtol=1e-5)
+    y = scaling.targets(split.y_test).astype(float)
+    np.testing.assert_allclose(cell["y"][64:], y)
+    np.testing.assert_allclose(cell.nll.sel(split="test"), metrics.nll(y, mean, std), rtol=1e-5)
+    slopes, _ = input_gradients(fit.params, scaling.inputs(split.x_train), "leaky_relu")
+    np.testing.assert_allclose(
+        cell.mean_energy.sel(split="train"), metrics.geometric_complexity(np.asarray(slopes)), rtol=1e-4
+    )
+    assert float(cell.objective) == fit.objective
+    assert int(cell.steps) == fit.steps
 
 
-def test_a_cell_agrees_with_the_solver_and_the_metrics(diagram):
-    x, y = simulated.field_draw("sine", n_points=256)
-    alone = field.solve(x, y, 0.9, 0.9)
-    cell = diagram.sel(rho=0.9, gamma=0.9).isel(seed=0, split=0)
-    np.testing.assert_allclose(cell["mean"], alone.mean, rtol=1e-10)
-    weight = field.chain(x, None).weights
-    expected = metrics.nll(y, alone.mean, alone.precision**-0.5, sample_weight=weight)
-    assert float(cell.nll) == pytest.approx(expected)
+def test_units_do_not_matter(diagram, split):
+    scaled = phase_diagram(
+        1e3 * split.x_train, 1e-4 * split.y_train + 7, X_test=1e3 * split.x_test, y_test=1e-4 * split.y_test + 7, **SMALL
+    )
+    np.testing.assert_array_equal(scaled.phase, diagram.phase)
+    np.testing.assert_allclose(scaled.mean_mse, diagram.mean_mse, rtol=0.02)
+    assert scaled.attrs["target_scale"] == pytest.approx(1e-4 * np.std(split.y_train))
 
 
-def test_runaways_hold_no_number(diagram):
-    runaway = diagram.status == Status.RUNAWAY
-    assert runaway.any()
-    assert np.isnan(diagram.mean_mse.isel(split=0).where(runaway, drop=True)).all()
-    assert (diagram.phase.where(runaway, "O_I") == "O_I").all()
-    beyond = diagram.rho > diagram.fold_rho.rename(fold_gamma="gamma")
-    np.testing.assert_array_equal(beyond.values, runaway.isel(seed=0).values)
+def test_it_goes_through_zarr_and_netcdf(diagram, tmp_path):
+    diagram.to_netcdf(tmp_path / "diagram.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "diagram.nc", engine="scipy") as again:
+        np.testing.assert_array_equal(again.nll, diagram.nll)
+        assert (again.phase == diagram.phase).all()
+    diagram.to_zarr(tmp_path / "diagram.zarr", zarr_format=2, consolidated=False)
+    assert xr.open_zarr(tmp_path / "diagram.zarr", consolidated=False).load().identical(diagram)
 
 
-def test_another_draw_shows_a_mean_that_follows_the_noise():
-    x, y = simulated.field_draw("sine", n_points=256)
-    truth = simulated.field_truth("sine", n_points=256)
-    y_test = truth.mean(x) + truth.std(x) * np.random.default_rng(1).normal(size=256)
-    found = field_diagram(x, y, y_test=y_test, rhos=[0.9, 0.9999], gammas=[0.99])
-    assert list(found.phase.values.ravel()) == [Phase.S, Phase.O_I]
-    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [Phase.S, Phase.S]
-    cell = found.sel(rho=0.9, gamma=0.99).isel(seed=0)
-    weight = field.chain(x, None).weights
-    expected = metrics.nll(y_test, cell["mean"].values, cell["std"].values, sample_weight=weight)
-    assert float(cell.nll.sel(split="test")) == pytest.approx(expected)
+def test_without_test_rows_there_is_one_split(split):
+    found = phase_diagram(split.x_train, split.y_train, rhos=[0.5], gammas=[0.9], hidden=(4,), max_steps=20)
+    assert list(found.split.values) == ["train"]
+    assert found.sizes["row"] == 64
 
 
-def test_it_survives_a_file(diagram, tmp_path):
-    diagram.to_netcdf(tmp_path / "field.nc", engine="scipy")
-    with xr.open_dataset(tmp_path / "field.nc", engine="scipy") as again:
-        np.testing.assert_array_equal(again.mean_mse, diagram.mean_mse)
-        assert again.attrs["source"] == "field theory"
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"rhos": [0.5, 1.0]}, "rho = 1"),
+        ({"X_test": np.zeros((3, 1))}, "belong together"),
+        ({"X_test": np.zeros((3, 2)), "y_test": np.zeros(3)}, "2 columns and X has 1"),
+        ({"n_seeds": 0}, "n_seeds must be a positive integer"),
+        ({"hidden": (0,)}, "hidden must be"),
+        ({"batch_size": "some"}, "batch_size must be"),
+        ({"y": np.zeros(64)}, "the target is constant"),
+        ({"y": np.full(64, np.nan)}, "NaN"),
+    ],
+)
+def test_bad_input_is_one_line(split, arguments, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        phase_diagram(**{"X": split.x_train, "y": split.y_train} | arguments)
 
 
-def test_edges_are_refused_in_one_line():
-    x, y = simulated.field_draw("sine", n_points=64)
-    with pytest.raises(ValueError, match="rho = 1"):
-        field_diagram(x, y, rhos=[0.5, 1.0], gammas=[0.5])
+SWEEP = """
+    import sys
+    from heteroscope import datasets, phase_diagram
+
+    if __name__ == "__main__":
+        split = datasets.load("sine")
+        phase_diagram(split.x_train, split.y_train, X_test=split.x_test, y_test=split.y_test,
+                      rhos=[0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999], gammas=[0.1, 0.9], n_seeds=3,
+                      hidden=(16, 16), max_steps=2000, n_jobs=int(sys.argv[2]), store=sys.argv[1])
+"""
+
+
+def marks(folder):
+    return len(list((folder / NAME / "done").glob("*.0"))) + len(list((folder / NAME / "done").glob("*.[12]")))
+
+
+def test_killed_at_random_moments_it_ends_in_the_same_diagram(tmp_path):
+    script = tmp_path / "sweep.py"
+    script.write_text(textwrap.dedent(SWEEP))
+    subprocess.run([sys.executable, script, tmp_path / "whole", "1"], check=True)
+    chance = random.Random(0)
+    killed = 0
+    while killed < 3:
+        before = marks(tmp_path / "killed")
+        # a session of its own, so that the whole family can be killed at once
+        run = subprocess.Popen([sys.executable, script, tmp_path / "killed", "2"], start_new_session=True)
+        while run.poll() is None and marks(tmp_path / "killed") == before:
+            time.sleep(0.02)
+        time.sleep(chance.uniform(0.0, 0.3))
+        if run.poll() is not None:
+            break
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        killed += 1
+        unfinished = open_diagram(tmp_path / "killed")
+        assert (unfinished.phase == "").any()
+        assert (unfinished.phase != "").any()
+    assert killed >= 2
+    subprocess.run([sys.executable, script, tmp_path / "killed", "2"], check=True)
+    assert open_diagram(tmp_path / "killed").identical(open_diagram(tmp_path / "whole"))
+
+
+def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
+    begun = {"rhos": [0.5], "gammas": [0.9], "hidden": (4,), "max_steps": 20, "store": tmp_path}
+    phase_diagram(split.x_train, split.y_train, **begun)
+    with pytest.raises(InputError, match=r"max_steps was 20 and is now 30"):
+        phase_diagram(split.x_train, split.y_train, **begun | {"max_steps": 30})
+    with pytest.raises(InputError, match="data was"):
+        phase_diagram(split.x_train, 2 * split.y_train, **begun)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.storage import load_model, save_model
-    from heteroscope.sweep import field_diagram
+    from heteroscope.store import open_diagram
+    from heteroscope.sweep import phase_diagram
+    from heteroscope.theory import field_diagram
 
 __version__ = version("heteroscope")
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "__version__",
     "field_diagram",
     "load_model",
+    "open_diagram",
+    "phase_diagram",
     "save_model",
 ]
 
@@ -23,8 +27,10 @@ __all__ = [
 _HOMES = {
     "HeteroskedasticRegressor": "heteroscope.estimators",
     "HeteroskedasticRegressorCV": "heteroscope.estimators",
-    "field_diagram": "heteroscope.sweep",
+    "field_diagram": "heteroscope.theory",
     "load_model": "heteroscope.storage",
+    "open_diagram": "heteroscope.store",
+    "phase_diagram": "heteroscope.sweep",
     "save_model": "heteroscope.storage",
 }
 

@@ -107,6 +107,9 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
     backend, _ = get_active_backend()
     if type(backend).__name__ == "MultiprocessingBackend":
         raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
+    if type(backend).__name__ == "RayBackend":
+        yield from _run_on_ray(calls)
+        return
     nested = getattr(backend, "nesting_level", 0) > 0 or current_process().daemon
     n_workers = effective_n_jobs(n_jobs)
     if type(backend).__name__ == "LokyBackend":
@@ -123,6 +126,18 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
         except BaseException:  # an interrupt too: a tile that nobody waits for must not hold up the next fit
             _stop_worker()
             raise
+
+
+def _run_on_ray(calls: list[tuple]) -> Iterator[tuple[int, Any]]:
+    """Tiles as Ray's own tasks: its joblib backend neither hands over results one by one nor survives a lost worker."""
+    import ray
+
+    train_there = ray.remote(num_cpus=1, max_retries=3)(_train_alone)
+    shared = {id(rows): ray.put(rows) for _, rows, *_ in calls}
+    waiting = [train_there.remote(index, shared[id(rows)], *rest) for index, rows, *rest in calls]
+    while waiting:
+        ready, waiting = ray.wait(waiting)
+        yield from ray.get(ready)
 
 
 def _train_alone(

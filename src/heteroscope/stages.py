@@ -11,6 +11,9 @@ from heteroscope.networks import Architecture
 from heteroscope.objective import Objective, joint_objective, mean_objective
 from heteroscope.solvers.adam import SCHEDULES, Adam, cosine_adam, paper_adam
 
+FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
+AUTO_BATCH = 256
+
 
 class Stage(NamedTuple):
     """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed."""
@@ -55,3 +58,14 @@ def mean_first_recipe(
         (Stage(mean_objective, ("mean",), solvers[0]), Stage(joint_objective, ("mean", "precision"), solvers[1])),
         batch_size,
     )
+
+
+def batch_rows(wanted: object, n_rows: int) -> int | None:
+    """How many rows a step sees: None for all of them, which "auto" takes up to FULL_BATCH_ROWS."""
+    if wanted == "auto":
+        return None if n_rows <= FULL_BATCH_ROWS else AUTO_BATCH
+    if wanted is None:
+        return None
+    if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
+        raise InputError(f'batch_size must be a positive integer, None or "auto", got {wanted!r}')
+    return int(wanted)

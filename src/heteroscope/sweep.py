@@ -1,117 +1,279 @@
-"""From a grid of (rho, gamma) to one labelled Dataset, the hand-over to figures, reports and files.
+"""From a grid of (rho, gamma) and some seeds to one Dataset of trained networks; saved as it goes, resumed if stopped.
 
-Dimensions rho, gamma, seed and split; a cell without a solution holds NaN and says `runaway` in `status`.
+A tile is all gammas of one rho and one seed: what one process trains, scores and hands over at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from hashlib import sha256
 from importlib.metadata import version
-from typing import Any
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
-from numpy.typing import ArrayLike
+from scipy.special import logit
+from sklearn.utils import check_X_y
 
-from heteroscope import field, metrics
+from heteroscope import defaults
+from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows, score
+from heteroscope.engine import Task, train_each
 from heteroscope.errors import InputError
-from heteroscope.grids import FIELD_GRID
-from heteroscope.phases import Phase, label, observe
+from heteroscope.grids import NETWORK_GRID
+from heteroscope.networks import (
+    AnyArray,
+    Architecture,
+    Params,
+    check_architecture,
+    input_gradients,
+    predict_mean,
+    predict_precision,
+)
 from heteroscope.progress import Progress
-from heteroscope.status import Status
+from heteroscope.rows import Rows
+from heteroscope.stages import Recipe, batch_rows, mean_first_recipe
+from heteroscope.store import CODES, Growing, Tile, code, decoded, growing, no_codes, open_diagram
+from heteroscope.tile import Fit, Job
 
-Values = Sequence[float] | Float[np.ndarray, "_"]
-CELL = ("rho", "gamma", "seed")
-SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps")
+BLOCK = 8192  # rows that are scored at once
+ATTEMPTS = 3  # times that a sweep goes on after losing a worker without having finished a tile in between
+LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
 
 
-def field_diagram(
-    x: ArrayLike,
-    y: ArrayLike,
+class Data(NamedTuple):
+    """Training rows, and test rows if there are any, in standardised units."""
+
+    rows: dict[str, Rows]
+    inputs: dict[str, Float[np.ndarray, "_ feature"]]
+    targets: dict[str, Float[np.ndarray, "_"]]
+
+
+def phase_diagram(
+    X: Any,
+    y: Any,
     *,
-    y_test: ArrayLike | None = None,
+    X_test: Any = None,
+    y_test: Any = None,
     rhos: Values | None = None,
     gammas: Values | None = None,
-    density: ArrayLike | None = None,
-    n_jobs: int = 1,
+    n_seeds: int = 1,
+    hidden: tuple[int, ...] = defaults.HIDDEN,
+    activation: str = defaults.ACTIVATION,
+    start: str | float = "he",
+    schedule: str = "cosine",
+    max_steps: int = defaults.POINT_STEPS,
+    batch_size: Any = "auto",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    store: str | Path | None = None,
+    name: str = "",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """The field theory's phase diagram of one draw y(x), with the fold beyond which it has no finite solution.
+    """Train a model at every (rho, gamma) with every seed; what they score and predict, and the phase of each.
 
-    `y_test` is another draw at the same points: with it the labels see a mean that follows the noise of y. The grid is
-    the paper's unless given; `mean` and `std` hold the fields of every cell. `progress(done, total)` counts columns of
-    the grid and points of the fold.
+    The grid is the paper's 22 x 22 unless given. With test rows the labels see what a model does on rows it was not
+    fitted to. With `store`, a folder, every finished tile is saved at once, and the same call goes on where a stopped
+    one left off. `name` is the data set's, for titles; `progress(done, total)` counts models. Where the work is done
+    follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
     """
-    rhos = FIELD_GRID if rhos is None else np.asarray(rhos, float)
-    gammas = FIELD_GRID if gammas is None else np.asarray(gammas, float)
-    draws = {"train": np.asarray(y, float)}
-    if y_test is not None:
-        draws["test"] = np.asarray(y_test, float)
-        if draws["test"].shape != draws["train"].shape or not np.all(np.isfinite(draws["test"])):
-            raise InputError("y_test must hold one finite number for each x, as y does")
-    total = len(rhos) + len(gammas)
-
-    def told(offset: int) -> Progress | None:
-        return (lambda done, _: progress(offset + done, total)) if progress else None
-
-    grid = field.solve_grid(x, y, rhos, gammas, density=density, n_jobs=n_jobs, progress=told(0))
-    folds = field.fold_curve(x, y, gammas, density=density, n_jobs=n_jobs, progress=told(len(rhos)))
-    lattice = field.chain(x, density)
-    energies = field.observables(lattice, draws["train"], grid)
-    return xr.Dataset(
-        {
-            **_scores(lattice.weights, draws, grid),
-            "mean_energy": _same_for_all(energies.mean_energy, draws),
-            "precision_energy": _same_for_all(energies.precision_energy, draws),
-            "status": (CELL, grid.status[:, :, None]),
-            "phase": (CELL, _phases(lattice.weights, draws, grid)[:, :, None]),
-            "energy": (CELL, grid.energy[:, :, None]),
-            "residual": (CELL, grid.residual[:, :, None]),
-            "mean": ((*CELL, "x"), grid.mean[:, :, None]),
-            "std": ((*CELL, "x"), grid.precision[:, :, None] ** -0.5),
-            "y": ("x", draws["train"]),
-            "fold_rho": ("fold_gamma", [fold.rho for fold in folds]),
-        },
-        coords={
-            "rho": rhos,
-            "gamma": gammas,
-            "seed": [0],
-            "split": list(draws),
-            "x": np.asarray(x, float),
-            "fold_gamma": [fold.gamma for fold in folds],
-        },
-        attrs={"source": "field theory", "heteroscope": version("heteroscope")},
+    rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
+    seeds = range(random_state, random_state + _at_least_one("n_seeds", n_seeds))
+    check_architecture(hidden, activation, start)
+    features, target = _names(X, y)
+    data = _data(X, y, X_test, y_test)
+    training = data.rows["train"]
+    recipe = mean_first_recipe(
+        Architecture(training.x.shape[1], tuple(hidden), activation, start),
+        max_steps,
+        schedule,
+        batch_rows(batch_size, len(training.y)),
     )
+    settings = {
+        "data": _fingerprint(data.rows),
+        "rho": list(rhos),
+        "gamma": list(gammas),
+        "n_seeds": n_seeds,
+        "random_state": random_state,
+        "hidden": ",".join(map(str, hidden)),
+        "activation": activation,
+        "start": start,
+        "schedule": schedule,
+        "max_steps": max_steps,
+        "batch_size": recipe.batch_size or "all rows",
+        "heteroscope": version("heteroscope"),
+        "jax": version("jax"),
+    }
+    scaling = training.scaling()
+    attributes = {key: value for key, value in settings.items() if key not in ("data", "rho", "gamma", "n_seeds")}
+    attributes |= {"source": "networks", "data_set": name, "target": target}
+    attributes |= {"target_centre": scaling.y_centre, "target_scale": scaling.y_scale}
+    template = _template(data, rhos, gammas, list(seeds), features).assign_attrs(attributes)
+    kept: AbstractContextManager[Growing]
+    if store is None:
+        arrays = {str(key): variable.values for key, variable in template.data_vars.items()}
+        kept = nullcontext(Growing(arrays | {"done": np.zeros((len(rhos), len(seeds)), bool)}))
+    else:
+        kept = growing(Path(store), template, settings)
+    with kept as growth:
+        _train_missing(growth, data, rhos, gammas, seeds, recipe, n_jobs, progress)
+    if store is not None:
+        return open_diagram(store)
+    return decoded(template)
 
 
-Weights = Float[np.ndarray, " x"]
+def _train_missing(
+    growth: Growing,
+    data: Data,
+    rhos: Float[np.ndarray, " rho"],
+    gammas: Float[np.ndarray, " gamma"],
+    seeds: range,
+    recipe: Recipe,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> None:
+    """Train the tiles that are not there yet; a worker that dies costs its tiles, not the sweep."""
+    batch = data.rows["train"].batch(data.rows["train"].scaling())
+    finish = partial(measure, data=data, activation=recipe.architecture.activation)
+    failures = 0
+    while not growth.done.all():
+        tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)]
+        tasks = [Task(batch, _jobs(tile, rhos, gammas, seeds)) for tile in tiles]
+        before = growth.done.sum()
+        if progress:
+            progress(int(before) * len(gammas), growth.done.size * len(gammas))
+        try:
+            for index, values in train_each(tasks, recipe, n_jobs=n_jobs, finish=finish):
+                growth.add(tiles[index], values)
+                if progress:
+                    progress(int(growth.done.sum()) * len(gammas), growth.done.size * len(gammas))
+        except Exception as error:
+            failures = failures + 1 if growth.done.sum() == before else 0
+            if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
+                raise
 
 
-def _scores(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolution) -> dict[str, Any]:
-    values = {name: np.full((*grid.status.shape, 1, len(draws)), np.nan) for name in SCORES}
-    for row, column in _finite(grid):
-        mean, std = grid.mean[row, column], grid.precision[row, column] ** -0.5
-        for name in SCORES:
-            values[name][row, column, 0] = [
-                metrics.METRICS[name](y, mean, std, sample_weight=weights) for y in draws.values()
-            ]
-    return {name: ((*CELL, "split"), found) for name, found in values.items()}
+def _jobs(tile: Tile, rhos: Float[np.ndarray, " rho"], gammas: Float[np.ndarray, " gamma"], seeds: range) -> list[Job]:
+    row, seed = tile
+    return [Job(float(logit(rhos[row])), float(logit(gamma)), seeds[seed]) for gamma in gammas]
 
 
-def _same_for_all(values: np.ndarray, draws: dict[str, np.ndarray]) -> tuple[tuple[str, ...], np.ndarray]:
-    """A field's slope is the same whichever draw judges it."""
-    return (*CELL, "split"), np.repeat(values[:, :, None, None], len(draws), axis=3)
+def measure(fits: list[Fit], data: Data, activation: str) -> dict[str, np.ndarray]:
+    """Everything that a diagram keeps of a tile's models, one entry a model along the first axis of each array."""
+    found = [_measure_one(fit, data, activation) for fit in fits]
+    values = {key: [one[key] for one in found] for key in found[0]}
+    return {key: code(key, value) if key in CODES else np.array(value) for key, value in values.items()}
 
 
-def _phases(weights: Weights, draws: dict[str, np.ndarray], grid: field.GridSolution) -> np.ndarray:
-    """The rule of `phases.label`; a runaway has no fields to observe, and is O_I by what it is."""
-    phases = np.full(grid.status.shape, str(Phase.O_I), dtype="<U4")
-    for cell in _finite(grid):
-        mean, std = grid.mean[cell], grid.precision[cell] ** -0.5
-        score = np.average(((draws["test"] - mean) / std) ** 2, weights=weights) if "test" in draws else None
-        found = observe(draws["train"], mean, std, weights, None if score is None else float(score))
-        phases[cell] = str(label(found))
-    return phases
+def _measure_one(fit: Fit, data: Data, activation: str) -> dict[str, Any]:
+    seen = {split: _evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
+    means = {split: part.mean for split, part in seen.items()}
+    stds = {split: part.std for split, part in seen.items()}
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = score(data.targets, means, stds, fit.status)
+    kept = {split: kept_rows(len(mean)) for split, mean in means.items()}
+    return found | {
+        "mean_energy": [part.mean_energy for part in seen.values()],
+        "precision_energy": [part.precision_energy for part in seen.values()],
+        "status": str(fit.status),
+        "objective": fit.objective,
+        "relative_gradient": fit.relative_gradient,
+        "steps": fit.steps,
+        "mean": np.concatenate([means[split][rows] for split, rows in kept.items()]),
+        "std": np.concatenate([stds[split][rows] for split, rows in kept.items()]),
+    }
 
 
-def _finite(grid: field.GridSolution) -> list[tuple[int, int]]:
-    return [(int(row), int(column)) for row, column in np.argwhere(grid.status != Status.RUNAWAY)]
+class Outputs(NamedTuple):
+    """What one model says of some rows, and the average squared slopes of its mean and precision there."""
+
+    mean: Float[np.ndarray, "_"]
+    std: Float[np.ndarray, "_"]
+    mean_energy: float
+    precision_energy: float
+
+
+def _evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str) -> Outputs:
+    parts = []
+    for first in range(0, len(x), BLOCK):
+        block = x[first : first + BLOCK]
+        padded = np.pad(block, ((0, -len(block) % 64), (0, 0)))
+        parts.append([part[: len(block)] for part in jax.device_get(_outputs(params, padded, activation))])
+    mean, precision, *slopes = [np.concatenate(part).astype(np.float64) for part in zip(*parts, strict=True)]
+    return Outputs(mean, precision**-0.5, float(np.mean(slopes[0])), float(np.mean(slopes[1])))
+
+
+@partial(jax.jit, static_argnames="activation")
+def _outputs(params: Params, x: Float[AnyArray, "_ feature"], activation: str) -> tuple[jax.Array, ...]:
+    slopes = input_gradients(params, x, activation)
+    squares = ((slope**2).sum(axis=1) for slope in slopes)
+    return predict_mean(params, x, activation), predict_precision(params, x, activation), *squares
+
+
+def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
+    x, target = check_X_y(X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+    rows = {"train": Rows(x, target.astype(np.float64), np.ones(len(target)))}
+    if np.ptp(target) == 0:
+        raise InputError(f"the target is constant ({target[0]:g}), so there is nothing to learn; check the target")
+    if (X_test is None) != (y_test is None):
+        raise InputError("X_test and y_test belong together: give both, or neither")
+    if X_test is not None:
+        x_test, target_test = check_X_y(X_test, y_test, dtype=np.float64, y_numeric=True)
+        if x_test.shape[1] != x.shape[1]:
+            raise InputError(f"X_test has {x_test.shape[1]} columns and X has {x.shape[1]}: give the same columns")
+        rows["test"] = Rows(x_test, target_test.astype(np.float64), np.ones(len(target_test)))
+    scaling = rows["train"].scaling()
+    inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
+    return Data(rows, inputs, {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()})
+
+
+def _template(
+    data: Data,
+    rhos: Float[np.ndarray, " rho"],
+    gammas: Float[np.ndarray, " gamma"],
+    seeds: list[int],
+    features: list[str],
+) -> xr.Dataset:
+    """The diagram with no cell trained: NaN, and no phase."""
+    shape = len(rhos), len(gammas), len(seeds)
+    kept = {split: kept_rows(len(part.y)) for split, part in data.rows.items()}
+    n_rows = sum(map(len, kept.values()))
+    variables: dict[str, Any] = {name: ((*CELL, "split"), np.full((*shape, len(kept)), np.nan)) for name in SCORES}
+    for name in ("log_precision_spread", "objective", "relative_gradient"):
+        variables[name] = (CELL, np.full(shape, np.nan))
+    for name in ("mean", "std"):
+        variables[name] = ((*CELL, "row"), np.full((*shape, n_rows), np.nan, np.float32))
+    variables |= {name: no_codes(name, shape) for name in CODES}
+    variables["steps"] = (CELL, np.zeros(shape, np.int32))
+    fixed = {
+        "x": (("row", "feature"), np.concatenate([data.rows[split].x[rows] for split, rows in kept.items()])),
+        "y": ("row", np.concatenate([data.targets[split][rows] for split, rows in kept.items()])),
+        "row_split": ("row", np.repeat(list(kept), [len(rows) for rows in kept.values()])),
+    }
+    coords = {"rho": rhos, "gamma": gammas, "seed": seeds, "split": list(kept), "feature": features}
+    return xr.Dataset(variables | fixed, coords)
+
+
+def _names(X: Any, y: Any) -> tuple[list[str], str]:
+    """Names of the columns and of the target, where a data frame has them."""
+    columns = getattr(X, "columns", None)
+    n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
+    features = [f"x{k}" for k in range(n_features)] if columns is None else [str(column) for column in columns]
+    return features, str(getattr(y, "name", None) or "y")
+
+
+def _fingerprint(rows: Mapping[str, Rows]) -> str:
+    digest = sha256()
+    for part in rows.values():
+        for array in (part.x, part.y):
+            digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _at_least_one(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)

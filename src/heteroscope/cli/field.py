@@ -31,17 +31,13 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     """
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
-    import numpy as np
-
     from heteroscope.datasets import simulated
     from heteroscope.plots.field import field_figure
     from heteroscope.plots.style import save_figure
     from heteroscope.progress import progress_bar
-    from heteroscope.sweep import field_diagram
+    from heteroscope.theory import field_diagram
 
-    x, y = simulated.field_draw(data_set, n_points=points, seed=seed)
-    truth = simulated.field_truth(data_set, n_points=points, seed=seed)
-    y_test = truth.mean(x) + truth.std(x) * np.random.default_rng([seed, 1]).normal(size=points)
+    x, y, y_test = simulated.field_draws(data_set, n_points=points, seed=seed)
     with progress_bar("solving", bool(verbosity(quiet)), "columns") as progress:
         diagram = field_diagram(x, y, y_test=y_test, n_jobs=jobs, progress=progress)
     diagram.attrs |= {"data_set": data_set, "seed": seed}

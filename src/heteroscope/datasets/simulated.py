@@ -112,6 +112,14 @@ def field_draw(
     return x, y
 
 
+def field_draws(
+    name: str, n_points: int = 4096, seed: int = 0
+) -> tuple[Float64[np.ndarray, " point"], Float64[np.ndarray, " point"], Float64[np.ndarray, " point"]]:
+    """(x, y, y_test): `field_draw`, and the targets of another draw at the same points in the same units."""
+    x, y, truth = _field(name, n_points, seed)
+    return x, y, truth.mean(x) + truth.std(x) * np.random.default_rng([seed, 1]).standard_normal(n_points)
+
+
 def field_truth(name: str, n_points: int = 4096, seed: int = 0) -> Truth:
     """The truth behind the `field_draw` of the same arguments, as a function of x in [-1, 1]."""
     return _field(name, n_points, seed)[2]

@@ -1,0 +1,136 @@
+"""A diagram on disk while it grows: a Zarr store in a folder, one chunk of every variable a tile, one writer at a time.
+
+A tile counts once its mark in `done` is set, which is written last; whatever a killed run leaves behind without that
+mark is written again by the next.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import filelock
+import numpy as np
+import xarray as xr
+import zarr
+from jaxtyping import Int8
+
+from heteroscope.diagram import CELL, PHASES
+from heteroscope.errors import InputError
+from heteroscope.status import Status
+
+NAME = "diagram.zarr"
+CODES = {"phase": [str(phase) for phase in PHASES], "status": [str(status) for status in Status]}
+ABSENT = -1  # the code of a cell that has not been trained yet
+ZARR_FORMAT: Literal[2] = 2  # what every reader of Zarr knows, and whose strings need no extension
+
+Tile = tuple[int, int]  # row of rho and seed; a tile holds every gamma
+
+
+class Growing:
+    """The arrays of a diagram that tiles are written into, and which tiles are there already."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self._arrays = arrays
+        self.done = np.asarray(arrays["done"][:]).astype(bool)
+
+    def add(self, tile: Tile, values: Mapping[str, np.ndarray]) -> None:
+        """Write one tile, gamma along the first axis of every value; then mark it as done."""
+        row, seed = tile
+        for name, value in values.items():
+            self._arrays[name][row, :, seed] = value
+        self._arrays["done"][row, seed] = True
+        self.done[row, seed] = True
+
+
+def code(name: str, words: Sequence[str]) -> Int8[np.ndarray, "_"]:
+    """Phases or statuses as small integers, which files hold best."""
+    return np.array([CODES[name].index(word) for word in words], np.int8)
+
+
+def no_codes(name: str, shape: tuple[int, ...]) -> xr.Variable:
+    """A diagram's phases or statuses before any is known, with what its codes mean (CF's flags)."""
+    meanings = " ".join(word.replace(" ", "_") for word in CODES[name])
+    flags = {"flag_values": list(range(len(CODES[name]))), "flag_meanings": meanings}
+    return xr.Variable(CELL, np.full(shape, ABSENT, np.int8), flags)
+
+
+def decoded(diagram: xr.Dataset) -> xr.Dataset:
+    """The diagram with phases and statuses as words, "" where there is none yet."""
+    found = diagram.drop_vars("done", errors="ignore")
+    for name, names in CODES.items():
+        found[name] = (CELL, np.array([*names, ""])[diagram[name].values])
+    return found
+
+
+@contextmanager
+def growing(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> Iterator[Growing]:
+    """The store of a diagram in `folder`, made from the empty `template` or found there with the same `settings`."""
+    path = folder / NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(folder / ".lock", timeout=0):
+            if path.exists():
+                _refuse_other_settings(path, settings)
+            else:
+                _create(path, template, settings)
+            group = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False)
+            yield Growing({str(name): group[name] for name in [*template.data_vars, "done"]})
+    except filelock.Timeout as error:
+        raise InputError(f"another run is writing to {folder}: wait until it ends, or choose another folder") from error
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be written to ({error.strerror or error}); what was finished is kept: "
+            "make room or choose another folder, and run the same again"
+        ) from error
+
+
+def open_diagram(folder: str | Path) -> xr.Dataset:
+    """The diagram that `phase_diagram(store=folder)` or `heteroscope map` wrote, finished or not, in memory."""
+    path = Path(folder) / NAME
+    if not path.is_dir():
+        raise InputError(f"there is no diagram in {folder}: it has no {NAME}; name the folder that a sweep wrote")
+    try:
+        with xr.open_zarr(path, consolidated=False, chunks=None, zarr_format=ZARR_FORMAT) as stored:
+            diagram = stored.load().drop_encoding()
+        del diagram.attrs["settings"]
+        return decoded(diagram)
+    except (KeyError, ValueError, RuntimeError, OSError) as error:
+        raise InputError(
+            f"the diagram in {folder} is damaged ({error}): remove {path} and run the sweep again"
+        ) from error
+
+
+def _create(path: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> None:
+    """All metadata at once: the store appears under its name when it is complete."""
+    partial = path.with_name(f".{path.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    empty = template.copy()
+    empty["done"] = (("rho", "seed"), np.zeros((template.sizes["rho"], template.sizes["seed"]), bool))
+    empty.attrs["settings"] = json.dumps(settings)
+    encoding = {name: {"chunks": _chunks(variable)} for name, variable in empty.data_vars.items()}
+    empty.to_zarr(partial, mode="w", zarr_format=ZARR_FORMAT, consolidated=False, encoding=encoding)
+    partial.rename(path)
+
+
+def _chunks(variable: xr.DataArray) -> tuple[int, ...]:
+    return tuple(1 if dim in ("rho", "seed") else size for dim, size in variable.sizes.items())
+
+
+def _refuse_other_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    try:
+        stored = json.loads(str(zarr.open_group(path, mode="r", use_consolidated=False).attrs["settings"]))
+    except (KeyError, ValueError, OSError) as error:
+        raise InputError(f"{path} was not written by a sweep, or is damaged: choose another folder") from error
+    wanted = json.loads(json.dumps(settings))
+    names = [name for name in {**wanted, **stored} if wanted.get(name) != stored.get(name)]
+    if names:
+        differences = "; ".join(f"{n} was {_short(stored.get(n))} and is now {_short(wanted.get(n))}" for n in names)
+        raise InputError(f"{path.parent} holds a diagram of other settings ({differences}): choose another folder")
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.12}" if isinstance(value, str) and len(value) == 64 else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
