@@ -116,7 +116,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_finished(tmp_path, template,
         growth.add((0, 0), written(TILE))
     monkeypatch.setattr("zarr.storage._local._put", full)
     with (
-        pytest.raises(InputError, match="No space left on device.*what was finished is kept"),
+        pytest.raises(InputError, match=r"No space left on device.*what was finished is kept"),
         growing(tmp_path, template, SETTINGS) as growth,
     ):
         growth.add((1, 0), written(TILE))

@@ -87,7 +87,11 @@ def test_a_cell_is_the_engines_model_scored_by_the_metrics(diagram, split):
 
 def test_units_do_not_matter(diagram, split):
     scaled = phase_diagram(
-        1e3 * split.x_train, 1e-4 * split.y_train + 7, X_test=1e3 * split.x_test, y_test=1e-4 * split.y_test + 7, **SMALL
+        1e3 * split.x_train,
+        1e-4 * split.y_train + 7,
+        X_test=1e3 * split.x_test,
+        y_test=1e-4 * split.y_test + 7,
+        **SMALL,
     )
     np.testing.assert_array_equal(scaled.phase, diagram.phase)
     np.testing.assert_allclose(scaled.mean_mse, diagram.mean_mse, rtol=0.02)

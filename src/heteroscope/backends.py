@@ -1,6 +1,7 @@
 """Where the work is done: processes of this machine, or the workers of a Dask or Ray cluster, all through joblib."""
 
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -57,11 +58,19 @@ def _ray_session(address: str | None) -> Iterator[None]:
     except ImportError as error:
         raise InputError("the ray backend needs `pip install 'heteroscope[ray]'`") from error
     try:
+        if address not in (None, "auto"):
+            _knock(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"no Ray cluster answers at {address}: start one with `ray start --head`") from error
     register_ray()
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise if nothing listens at host:port; Ray itself would try again for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host, int(port)), timeout=10).close()

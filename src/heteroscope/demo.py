@@ -1,4 +1,4 @@
-"""The demonstration: search the diagonal on the sine set, and fit one model on either side of the chosen point."""
+"""The demonstration: search the diagonal on the sine set, fit a model on either side of the chosen point, map the phases."""
 
 from typing import Any, NamedTuple
 
@@ -7,6 +7,9 @@ import xarray as xr
 
 from heteroscope.datasets import simulated
 from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.progress import progress_bar
+from heteroscope.sweep import phase_diagram
+from heteroscope.theory import field_diagram
 
 DATA_SET = "sine"
 METRICS = ("nll", "mean_mse", "std_mse", "rmse")
@@ -15,11 +18,19 @@ N_GRID = 400
 SEARCH = {"n_coarse": 8, "n_fine": 4, "cv": 4, "max_steps": 1500, "activation": "silu"}
 
 
+#: A small diagram around the diagonal's good part: every rho has its 1 - rho among the gammas.
+RHOS = (0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
+GAMMAS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9)
+THEORY_POINTS = 512
+
+
 class Demo(NamedTuple):
-    """The model that the search chose, and everything its figure shows."""
+    """The model that the search chose, everything its figure shows, and the two diagrams of the page."""
 
     model: HeteroskedasticRegressorCV
     results: xr.Dataset
+    diagram: xr.Dataset
+    theory: xr.Dataset
 
 
 def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search: Any) -> Demo:
@@ -63,7 +74,23 @@ def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search:
         },
         attrs={"data_set": DATA_SET, "seed": seed, "chosen": int(chosen.best_index_)},
     )
-    return Demo(chosen, results)
+    with progress_bar("mapping", bool(verbose)) as progress:
+        diagram = phase_diagram(
+            split.x_train,
+            split.y_train,
+            X_test=split.x_test,
+            y_test=split.y_test,
+            rhos=RHOS,
+            gammas=GAMMAS,
+            random_state=seed,
+            n_jobs=n_jobs,
+            name=DATA_SET,
+            progress=progress,
+            **shape,
+        )
+    x_field, y_field, y_test = simulated.field_draws(DATA_SET, n_points=THEORY_POINTS, seed=seed)
+    theory = field_diagram(x_field, y_field, y_test=y_test).assign_attrs(data_set=DATA_SET)
+    return Demo(chosen, results, diagram, theory)
 
 
 def _both_splits(path: dict[str, Any], name: str) -> np.ndarray:

@@ -6,6 +6,7 @@ from heteroscope import __version__
 from heteroscope.cli.demo import demo
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
+from heteroscope.cli.map import map_
 from heteroscope.cli.one_line import OneLineGroup
 from heteroscope.cli.predict import predict
 
@@ -20,8 +21,9 @@ def main() -> None:
       heteroscope demo
       heteroscope fit table.csv --target y --out model
       heteroscope predict model new.csv --out predictions.csv
+      heteroscope map table.csv --target y --out map --report page.html
     """
 
 
-for command in (demo, fit, predict, field):
+for command in (demo, fit, predict, map_, field):
     main.add_command(command)

@@ -16,23 +16,25 @@ Example:
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Figure's folder."
+    "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder of the results."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of data and training.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
-    """Search the diagonal on 64 rows of a noisy sine, name the phase, draw the figure.
+    """Search the diagonal on 64 rows of a noisy sine, name the phase, draw the figure and the page.
 
     Takes under a minute on two cores.
     """
-    figure_file = out / "diagonal.png"
+    figure_file, page_file = out / "diagonal.png", out / "page.html"
     refuse_unwritable(figure_file)
     from heteroscope.demo import run_demo
     from heteroscope.plots.diagonal import diagonal_figure
     from heteroscope.plots.style import save_figure
+    from heteroscope.report import write_report
 
     found = run_demo(seed, jobs, verbosity(quiet))
     print_path(found.model)
     print_diagnosis(found.model)
     save_figure(diagonal_figure(found.results), figure_file)
-    click.echo(f"\nThe figure is in {figure_file}")
+    write_report(found.diagram, page_file, theory=found.theory)
+    click.echo(f"\nThe figure is in {figure_file}, the interactive page in {page_file}")

@@ -1,0 +1,95 @@
+"""`heteroscope compare`: methods side by side on a data set, as one table."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heteroscope.cli.files import refuse_unwritable, write_table
+from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.show import verbosity
+from heteroscope.errors import InputError
+
+NAMES = ("ours", "mle", "beta-nll", "mle-ensemble", "ngboost", "catboost", "gp")
+_EXAMPLE = """\b
+Examples:
+  heteroscope compare yacht --methods ours,gp,ngboost,catboost
+  heteroscope compare table.csv --target price --methods ours,beta-nll --splits 5
+  heteroscope compare sine --methods ours,mle --splits 10 --out sine-compare
+"""
+
+
+class Names(click.ParamType):
+    """`a,b,c` as a tuple of names."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Names between commas; whether they name methods is checked where the methods are."""
+        return value if isinstance(value, tuple) else tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+@click.command(cls=OneLineCommand, epilog=_EXAMPLE)
+@click.argument("data", metavar="SET_OR_TABLE")
+@click.option("--target", help="The column to predict, if it is a table.")
+@click.option(
+    "--methods",
+    type=Names(),
+    help=f"Among {','.join(NAMES)}; the first is what others are compared with.  [default: all that are installed]",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["paper", "literature"]),
+    help="Two thirds to train on, or 90 %.  [default: literature; paper for simulated sets]",
+)
+@click.option("--splits", "n_splits", type=int, default=20, show_default=True, help="Random splits.")
+@click.option("--missing", type=click.Choice(["refuse", "impute"]), default="refuse", show_default=True, help="Gaps.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: SET_OR_TABLE-compare]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits and methods.")
+@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes of a fit; -1 is one a core.")
+def compare(data: str, methods: tuple[str, ...] | None, out: Path | None, quiet: bool, **settings: Any) -> None:
+    """Fit methods on random splits of SET_OR_TABLE and compare their scores on the test rows.
+
+    SET_OR_TABLE is a named data set, such as yacht or sine, or a .csv or .parquet file. Every finished fit is kept in
+    the folder --out: the same command goes on where it was stopped, and more --methods or --splits are added to what is
+    there. ngboost and catboost need the extra: pip install "heteroscope[compare]".
+    """
+    out = out or Path(f"{Path(data).stem}-compare")
+    if out.is_file():
+        raise InputError(f"{out} is a file: name a folder with --out")
+    refuse_unwritable(out / "records.csv")
+    from heteroscope import comparison
+    from heteroscope.progress import progress_bar
+
+    with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
+        records = comparison.compare(data, methods, out=out, progress=progress, **settings)
+    table = comparison.summary(records)
+    write_table(records, out / "records.csv")
+    write_table(table, out / "summary.csv")
+    partial = out / ".summary.md.part"
+    partial.write_text(comparison.markdown(table), encoding="utf-8")
+    partial.replace(out / "summary.md")
+    for title, cells in comparison.cell_texts(table).items():
+        _print_cells(title, cells)
+    if methods is None:
+        for name, reason in comparison.left_out(int(records["n_train"].iloc[0])).items():
+            click.echo(f"Note: {name} is left out: {reason}.")
+    for failure in records[records["error"].notna()].itertuples():
+        click.echo(f"Note: {failure.method} failed on split {failure.split}: {failure.error}")
+    click.echo(f"\nThe table is in {out / 'summary.md'} and {out / 'summary.csv'}, every fit in {out / 'records.csv'}")
+
+
+def _print_cells(title: str, cells: Any) -> None:
+    """One row a method; a file or pipe gets plain text that is wide enough."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("method", no_wrap=True)
+    for name in cells.columns:
+        table.add_column(name, justify="right")
+    for method, row in zip(cells.index, cells.to_numpy(), strict=True):
+        table.add_row(method, *row)
+    if table.row_count:
+        Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)

@@ -1,0 +1,107 @@
+"""Real local clusters: the same numbers from Dask and from Ray, also when a worker is killed in the middle."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from heteroscope import datasets, phase_diagram
+from heteroscope.backends import backend
+from heteroscope.errors import InputError
+
+# Both libraries keep sockets, files and child processes to themselves that Python complains about when they go.
+pytestmark = [
+    pytest.mark.filterwarnings("default::ResourceWarning"),
+    pytest.mark.filterwarnings("default::DeprecationWarning"),
+    pytest.mark.filterwarnings("default::FutureWarning"),
+    pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
+]
+os.environ["RAY_AUTH_MODE"] = "disabled"  # read when Ray is first imported; the cluster listens on this machine only
+
+
+def sweep(after_first_tile=None):
+    split = datasets.load("sine")
+    told = []
+
+    def progress(done, total):
+        told.append(done)
+        if len(told) == 2 and after_first_tile:  # the first report is of what was there before
+            after_first_tile()
+
+    return phase_diagram(
+        split.x_train,
+        split.y_train,
+        rhos=[0.5, 0.9, 0.99, 0.999],
+        gammas=[0.1, 0.9],
+        hidden=(8, 8),
+        max_steps=300,
+        n_seeds=2,
+        n_jobs=2,
+        progress=progress,
+    )
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return sweep()
+
+
+@contextmanager
+def dask_cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield (
+            cluster.scheduler_address,
+            lambda: os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL),
+        )
+
+
+RAY_HEAD = """
+    import ray, sys
+    ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1")
+    print(ray.get_runtime_context().gcs_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def ray_cluster():
+    head = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(RAY_HEAD)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+    def kill_a_worker():
+        family = psutil.Process(head.pid).children(recursive=True)
+        next(child for child in family if "_train_alone" in " ".join(child.cmdline())).kill()
+
+    try:
+        yield head.stdout.readline().strip(), kill_a_worker
+    finally:
+        head.communicate(timeout=60)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("name", "cluster"), [("dask", dask_cluster), ("ray", ray_cluster)])
+def test_a_cluster_gives_the_same_numbers_although_a_worker_is_killed(name, cluster, alone):
+    with cluster() as (address, kill_a_worker), backend(name, address):
+        assert sweep(after_first_tile=kill_a_worker).identical(alone)
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler", "complaint"),
+    [
+        ("spark", None, "backend must be one of loky, dask, ray"),
+        ("loky", "tcp://127.0.0.1:1", "needs backend='dask'"),
+        ("dask", "no address", "no Dask scheduler answers at no address"),
+        ("ray", "127.0.0.1:1", "no Ray cluster answers at 127.0.0.1:1"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_line(name, scheduler, complaint):
+    with pytest.raises(InputError, match=complaint), backend(name, scheduler):
+        pass
