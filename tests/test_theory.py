@@ -55,6 +55,8 @@ def test_runaways_hold_no_number(diagram):
     assert runaway.any()
     assert np.isnan(diagram.mean_mse.isel(split=0).where(runaway, drop=True)).all()
     assert (diagram.phase.where(runaway, "O_I") == "O_I").all()
+    for name in ("mean", "std", "objective"):
+        assert (np.isnan(diagram[name]) == runaway).all()
     beyond = diagram.rho > diagram.fold_rho.rename(fold_gamma="gamma")
     np.testing.assert_array_equal(beyond.values, runaway.isel(seed=0).values)
 

@@ -53,6 +53,7 @@ def field_diagram(
     lattice = field.chain(x, density)
     energies = field.observables(lattice, draws["train"], grid)
     cells = _cells(lattice.weights, draws, grid)
+    finite = np.where(grid.status == Status.RUNAWAY, np.nan, 1.0)[:, :, None]  # a runaway's fields are no solution
     for name, values in (("mean_energy", energies.mean_energy), ("precision_energy", energies.precision_energy)):
         cells[name] = np.repeat(values[:, :, None, None], len(draws), axis=3)  # the same whichever draw judges it
     return xr.Dataset(
@@ -61,10 +62,10 @@ def field_diagram(
             "log_precision_spread": (CELL, cells["log_precision_spread"]),
             "status": (CELL, grid.status[:, :, None]),
             "phase": (CELL, cells["phase"]),
-            "objective": (CELL, grid.energy[:, :, None]),
-            "relative_gradient": (CELL, grid.residual[:, :, None]),
-            "mean": ((*CELL, "row"), grid.mean[:, :, None].astype(np.float32)),
-            "std": ((*CELL, "row"), (grid.precision[:, :, None] ** -0.5).astype(np.float32)),
+            "objective": (CELL, grid.energy[:, :, None] * finite),
+            "relative_gradient": (CELL, grid.residual[:, :, None] * finite),
+            "mean": ((*CELL, "row"), (grid.mean[:, :, None] * finite[..., None]).astype(np.float32)),
+            "std": ((*CELL, "row"), (grid.precision[:, :, None] ** -0.5 * finite[..., None]).astype(np.float32)),
             "x": (("row", "feature"), np.asarray(x, float)[:, None]),
             "y": ("row", draws["train"]),
             "row_split": ("row", np.full(len(draws["train"]), "train")),

@@ -76,8 +76,7 @@ def map_(
     if report is not None:
         refuse_unwritable(report)
     from heteroscope import backends
-    from heteroscope.plots.diagrams import diagram_array, schematic
-    from heteroscope.plots.style import save_figure
+    from heteroscope.plots import diagram_array, save_figure, schematic
     from heteroscope.progress import progress_bar
     from heteroscope.sweep import phase_diagram
 
