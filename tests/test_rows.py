@@ -1,8 +1,10 @@
 """Merged rows carry the same information as the rows they came from."""
 
 import numpy as np
+import pytest
 
-from heteroscope.rows import merge_rows
+from heteroscope.errors import InputError
+from heteroscope.rows import batch_rows, merge_rows
 
 
 def test_identical_rows_become_one_of_their_summed_weight():
@@ -42,3 +44,16 @@ def test_scaling_matches_scikit_learn():
     batch = rows.batch(scaling)
     np.testing.assert_allclose(np.average(batch.y, weights=rows.weight), 0, atol=1e-6)
     np.testing.assert_allclose(np.average(np.square(batch.y), weights=rows.weight), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_rows", "expected"), [("auto", 512, None), ("auto", 513, 256), (None, 9999, None), (7, 3, 7)]
+)
+def test_a_step_sees_all_rows_or_a_batch(wanted, n_rows, expected):
+    assert batch_rows(wanted, n_rows) == expected
+
+
+@pytest.mark.parametrize("wanted", [0, True, "some", 2.5])
+def test_a_batch_of_no_size_is_refused(wanted):
+    with pytest.raises(InputError, match="batch_size must be"):
+        batch_rows(wanted, 10)

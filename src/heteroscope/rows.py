@@ -1,12 +1,17 @@
-"""The rows that a fit sees, in the user's units: identical rows merged, weights in float64."""
+"""The rows that a fit sees, in the user's units: identical rows merged, weights in float64; how many a step sees."""
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from heteroscope.errors import InputError
 from heteroscope.objective import Batch
 from heteroscope.scaling import Scaling, fit_scaling
+
+FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
+AUTO_BATCH = 256
 
 
 class Rows(NamedTuple):
@@ -40,3 +45,14 @@ def merge_rows(
     counted = weight > 0
     table, which = np.unique(np.column_stack([x, y])[counted], axis=0, return_inverse=True)
     return Rows(table[:, :-1], table[:, -1], np.bincount(which.ravel(), weight[counted], len(table)))
+
+
+def batch_rows(wanted: object, n_rows: int) -> int | None:
+    """How many rows a step sees: None for all of them, which "auto" takes up to FULL_BATCH_ROWS."""
+    if wanted == "auto":
+        return None if n_rows <= FULL_BATCH_ROWS else AUTO_BATCH
+    if wanted is None:
+        return None
+    if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
+        raise InputError(f'batch_size must be a positive integer, None or "auto", got {wanted!r}')
+    return int(wanted)

@@ -34,8 +34,8 @@ from heteroscope.networks import (
     predict_precision,
 )
 from heteroscope.progress import Progress
-from heteroscope.rows import Rows
-from heteroscope.stages import Recipe, batch_rows, mean_first_recipe
+from heteroscope.rows import Rows, batch_rows
+from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.store import CODES, Growing, Tile, code, decoded, growing, no_codes, open_diagram
 from heteroscope.tile import Fit, Job
 
