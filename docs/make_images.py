@@ -4,16 +4,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
+import xarray as xr
 from matplotlib.figure import Figure
 from PIL import Image
 
 from heteroscope import field, field_diagram
 from heteroscope.datasets import simulated
 from heteroscope.demo import run_demo
-from heteroscope.plots.diagonal import diagonal_figure
-from heteroscope.plots.field import field_figure, fold_figure, observables_figure
-from heteroscope.plots.style import save_figure
+from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, save_figure, schematic
 
 IMAGES = Path(__file__).parent / "images"
 POINTS = 4096
@@ -32,11 +30,11 @@ def demo() -> Figure:
 
 
 def field_sine() -> Figure:
-    return field_figure(diagram("sine"), "Field theory of sine")
+    return schematic(diagram("sine"), "Field theory of sine")
 
 
 def field_sets() -> Figure:
-    return observables_figure({name: diagram(name) for name in simulated.PROCESSES})
+    return diagram_array({name: diagram(name) for name in simulated.PROCESSES}, split="train")
 
 
 def fold() -> Figure:
@@ -50,13 +48,10 @@ def fold() -> Figure:
     return fold_figure(FOLD_POINTS, {"one noisy draw": noisy, "its mean alone, standardised": smooth})
 
 
-def diagram(name: str) -> dict[str, np.ndarray]:
-    """A diagram as `heteroscope field` makes it, without the dimensions of length one."""
-    x, y = simulated.field_draw(name, POINTS)
-    truth = simulated.field_truth(name, POINTS)
-    y_test = truth.mean(x) + truth.std(x) * np.random.default_rng([0, 1]).normal(size=POINTS)
-    cells = field_diagram(x, y, y_test=y_test, n_jobs=2).isel(seed=0).sel(split="train")
-    return {str(variable): cells[variable].values for variable in cells.variables}
+def diagram(name: str) -> xr.Dataset:
+    """A diagram as `heteroscope field` makes it."""
+    x, y, y_test = simulated.field_draws(name, POINTS)
+    return field_diagram(x, y, y_test=y_test, n_jobs=2)
 
 
 def store(figure: Figure, name: str) -> None:

@@ -32,8 +32,7 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
     from heteroscope.datasets import simulated
-    from heteroscope.plots.field import field_figure
-    from heteroscope.plots.style import save_figure
+    from heteroscope.plots import save_figure, schematic
     from heteroscope.progress import progress_bar
     from heteroscope.theory import field_diagram
 
@@ -45,8 +44,6 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     partial = out / ".field.nc.part"
     diagram.to_netcdf(partial, engine="scipy")
     partial.replace(out / "field.nc")
-    cells = diagram.isel(seed=0)
-    figure = field_figure({str(name): cells[name] for name in cells.variables}, f"Field theory of {data_set}")
-    save_figure(figure, out / "field.png")
+    save_figure(schematic(diagram, f"Field theory of {data_set}"), out / "field.png")
     print_phase_counts(diagram)
     click.echo(f"\nThe diagram is in {out / 'field.nc'}, its figure in {out / 'field.png'}")

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,16 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from scipy.special import expit, logit
 
 from heteroscope.phases import Phase
+from heteroscope.plots.stripes import find_stripes, shade
 from heteroscope.plots.style import (
     BLUE,
     GREY,
     INK,
     PHASE_COLOURS,
     PHASE_NAMES,
-    YELLOW,
+    STAR,
     house_style,
     logit_axis,
     new_figure,
@@ -32,8 +31,6 @@ from heteroscope.plots.style import (
 
 SCORES = {"nll": "NLL", "mean_mse": "mean MSE", "std_mse": "std MSE"}
 HEADROOM = 0.15  # of the data's range, shown above and below the data whatever the bands do
-STAR: dict[str, Any] = {"marker": "*", "color": YELLOW, "markeredgecolor": INK, "markeredgewidth": 0.7, "linestyle": ""}
-NARROW = 0.06  # of an axis' width, below which a phase's name does not fit over its stripe
 
 
 def diagonal_figure(results: Mapping[Any, Any]) -> Figure:
@@ -119,11 +116,11 @@ def _legend_of_models(figure: Figure, with_truth: bool) -> None:
 
 def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
     rho, best = data["rho"], int(data["chosen"])
-    stripes = _stripes(logit(rho), [Phase(str(phase)) for phase in data["phase"]])
+    stripes = find_stripes(rho, [str(phase) for phase in data["phase"]])
     for ax, (name, title) in zip(panels, SCORES.items(), strict=True):
         train, held_out = data[name].T
-        logit_axis(ax, "x", expit(stripes[0].low), expit(stripes[-1].high))
-        _shade(ax, stripes)
+        logit_axis(ax, "x", stripes[0].low, stripes[-1].high)
+        shade(ax, stripes)
         limits = _limits(train, held_out, log=name != "nll")
         if name != "nll":
             plain_log_axis(ax, *limits)
@@ -135,34 +132,6 @@ def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
         ax.plot(rho[best], np.clip(held_out[best], *limits), markersize=13, clip_on=False, zorder=5, **STAR)
         ax.set_ylabel(title)
         ax.set_xlabel(r"$\rho = 1 - \gamma$")
-
-
-class _Stripe(NamedTuple):
-    """An interval of logit rho in which all visited points are in one phase."""
-
-    low: float
-    high: float
-    phase: Phase
-
-
-def _stripes(logits: Float[np.ndarray, " point"], phases: list[Phase]) -> list[_Stripe]:
-    """Phases change halfway between two visited points; the outer stripes reach a little beyond the last ones."""
-    beyond = 0.03 * np.ptp(logits) or 1.0
-    edges = np.concatenate([[logits[0] - beyond], (logits[1:] + logits[:-1]) / 2, [logits[-1] + beyond]])
-    stripes = []
-    for phase, run in groupby(range(len(phases)), key=phases.__getitem__):
-        members = list(run)
-        stripes.append(_Stripe(float(edges[members[0]]), float(edges[members[-1] + 1]), phase))
-    return stripes
-
-
-def _shade(ax: Axes, stripes: list[_Stripe]) -> None:
-    whole = stripes[-1].high - stripes[0].low
-    for low, high, phase in stripes:
-        ax.axvspan(expit(low), expit(high), color=PHASE_COLOURS[phase], alpha=0.17, linewidth=0, zorder=0)
-        if high - low >= NARROW * whole:
-            place = ax.get_xaxis_transform()
-            ax.text(expit((low + high) / 2), 1.02, PHASE_NAMES[phase], transform=place, ha="center", va="bottom")
 
 
 def _limits(

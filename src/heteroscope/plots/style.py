@@ -1,6 +1,7 @@
 """The look that all figures share: a palette safe for colour-blind eyes, phase colours, logit axes, figures."""
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from scipy.special import logit
 
 from heteroscope.phases import Phase
 
@@ -18,6 +20,8 @@ from heteroscope.phases import Phase
 BLUE, SKY, GREEN, ORANGE, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"
 YELLOW = "#F0E442"
 INK, GREY, PALE = "#222222", "#777777", "#D9D9D9"
+
+STAR: dict[str, Any] = {"marker": "*", "color": YELLOW, "markeredgecolor": INK, "markeredgewidth": 0.7, "linestyle": ""}
 
 PHASE_COLOURS = {
     Phase.U_I: BLUE,
@@ -34,6 +38,19 @@ PHASE_NAMES = {
     Phase.O_I: r"$O_\mathrm{I}$",
 }
 
+# What the metrics of a diagram are called in figures; any other one is called by its own name.
+METRIC_NAMES = {
+    "mean_mse": "mean MSE",
+    "std_mse": "std MSE",
+    "ece": "ECE",
+    "nll": "NLL",
+    "crps": "CRPS",
+    "squared_score": "squared score",
+    "mean_energy": "energy of mean",
+    "precision_energy": "energy of precision",
+    "log_precision_spread": "spread of log precision",
+}
+
 _STYLE: dict[Any, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 10.0,
@@ -43,12 +60,14 @@ _STYLE: dict[Any, Any] = {
     "axes.linewidth": 0.7,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "hatch.linewidth": 0.5,
     "legend.fontsize": 8.0,
     "legend.frameon": False,
     "lines.linewidth": 1.5,
     "mathtext.fontset": "cm",
     "savefig.dpi": 200,
     "text.color": INK,
+    "text.usetex": False,
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.labelsize": 8.0,
@@ -63,23 +82,27 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure in inches, laid out without overlaps; it needs no display and no pyplot."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
+    """An empty figure in inches, laid out without overlaps unless its axes are placed by hand; it needs no display."""
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
 
-def save_figure(figure: Figure, path: Path) -> Path:
+def save_figure(figure: Figure, path: str | Path) -> Path:
     """Write the figure, as its suffix says, making its folder if needed."""
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with house_style():
         figure.savefig(path)
     return path
 
 
-def logit_axis(ax: Axes, which: Literal["x", "y"], low: float, high: float) -> None:
-    """An axis even in the logit from `low` to `high`; a tick at 1 - 10^-k is written as 10^-k with a bar over it."""
+def logit_axis(ax: Axes, which: Literal["x", "y"], low: float, high: float, n_ticks: int | None = None) -> None:
+    """An axis even in the logit from `low` to `high`; a tick at 1 - 10^-k is written as 10^-k with a bar over it.
+
+    With `n_ticks` there are about as many, at one half and equal steps of decades around it.
+    """
     if which == "x":
         ax.set_xscale("logit", use_overline=True, one_half="1/2")
         ax.set_xlim(low, high)
@@ -87,7 +110,17 @@ def logit_axis(ax: Axes, which: Literal["x", "y"], low: float, high: float) -> N
         ax.set_yscale("logit", use_overline=True, one_half="1/2")
         ax.set_ylim(low, high)
     axis = ax.xaxis if which == "x" else ax.yaxis
+    if n_ticks is not None and len(ticks := _logit_ticks(low, high, n_ticks)) > 1:
+        axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(NullLocator())
+
+
+def _logit_ticks(low: float, high: float, n_ticks: int) -> list[float]:
+    decade = math.log(10.0)
+    first, last = logit(low) / decade, logit(high) / decade
+    step = max(1, math.ceil((last - first) / n_ticks - 0.15))
+    inside = [k * step for k in range(math.ceil(first / step), math.floor(last / step) + 1)]
+    return [0.5 if k == 0 else 10.0**k if k < 0 else 1.0 - 10.0**-k for k in inside]
 
 
 def plain_log_axis(ax: Axes, low: float, high: float) -> None:
@@ -96,11 +129,12 @@ def plain_log_axis(ax: Axes, low: float, high: float) -> None:
     ax.set_ylim(low, high)
     few = high / low < 1e3
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=12))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick_text(value)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
     ax.yaxis.set_minor_locator(NullLocator())
 
 
-def _tick_text(value: float) -> str:
+def tick_text(value: float) -> str:
+    """A number beside an axis: as `number_text`, in mathematics mode where it needs it."""
     text = number_text(value)
     return f"${text}$" if "^" in text else text
 
@@ -112,3 +146,21 @@ def number_text(value: float) -> str:
     exponent = math.floor(math.log10(abs(value)) + 1e-9)
     lead = f"{value / 10.0**exponent:.2g}"
     return f"10^{{{exponent}}}" if lead == "1" else rf"{lead} \times 10^{{{exponent}}}"
+
+
+def literal(text: str, width: int | None = None) -> str:
+    """A name from a user's file as matplotlib shows it unchanged: a $ starts no mathematics.
+
+    With `width` a longer name goes on in the next line, after a blank, - or _ if there is one.
+    """
+    lines = [""]
+    for piece in re.findall(rf"[^\s_-]{{1,{width}}}[\s_-]?|[\s_-]", text) if width else [text]:
+        if lines[-1] and len(lines[-1] + piece.rstrip()) > (width or 0):
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines).replace("$", r"\$")
+
+
+def metric_name(metric: str) -> str:
+    """What a metric is called in figures."""
+    return METRIC_NAMES.get(metric, metric.replace("_", " "))

@@ -1,0 +1,119 @@
+"""What all figures of diagrams read off a Dataset: numbers over seeds, the phase most seeds are in, the fold."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float, Shaped
+from scipy.special import expit, logit
+
+from heteroscope.diagram import CELL, majority_phase
+from heteroscope.errors import InputError
+from heteroscope.status import Status
+
+Diagrams = xr.Dataset | Mapping[str, xr.Dataset]
+GridValues = Float[np.ndarray, "rho gamma"]
+
+LOST = (Status.RUNAWAY, Status.NOT_FINITE)
+LARGEST = 1e150  # whose square is still a number: infinities are drawn as this
+
+
+def by_name(diagrams: Diagrams) -> dict[str, xr.Dataset]:
+    """Each diagram under its name; one alone is called as its data set is."""
+    if isinstance(diagrams, xr.Dataset):  # which is a Mapping, too
+        return {str(diagrams.attrs.get("data_set", "")): diagrams}
+    if not diagrams:
+        raise InputError("there is no diagram to draw: give a Dataset, or a dictionary of names and Datasets")
+    return dict(diagrams)
+
+
+class Cells(NamedTuple):
+    """One diagram without its seeds. `phase` holds the words of `Phase`, or "" where no seed has finished."""
+
+    rho: Float[np.ndarray, " rho"]
+    gamma: Float[np.ndarray, " gamma"]
+    phase: Shaped[np.ndarray, "rho gamma"]
+    agreement: GridValues  # the share of the finished seeds that are in that phase
+    lost: Bool[np.ndarray, "rho gamma"]  # more than half of the finished seeds are runaway or not finite
+    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty for networks
+
+    @property
+    def rho_edges(self) -> Float[np.ndarray, " edge"]:
+        """The borders of the cells along rho."""
+        return edges(self.rho)
+
+    @property
+    def gamma_edges(self) -> Float[np.ndarray, " edge"]:
+        """The borders of the cells along gamma."""
+        return edges(self.gamma)
+
+
+def read_cells(diagram: xr.Dataset) -> Cells:
+    """What is common to all figures of a diagram."""
+    cell = diagram[["phase", "status"]].transpose(*CELL)
+    majority = majority_phase(diagram).transpose("rho", "gamma").values.astype(str)
+    phase, status = (cell[name].values.astype(str) for name in ("phase", "status"))
+    n_finished = (status != "").sum(axis=2)
+    return Cells(
+        rho=diagram["rho"].values.astype(float),
+        gamma=diagram["gamma"].values.astype(float),
+        phase=majority,
+        agreement=((phase == majority[..., None]) & (phase != "")).sum(axis=2) / np.maximum(n_finished, 1),
+        lost=2 * np.isin(status, LOST).sum(axis=2) > n_finished,
+        fold=_fold(diagram),
+    )
+
+
+def _fold(diagram: xr.Dataset) -> Float[np.ndarray, "2 fold"]:
+    """The curve as far as the borders of the outer cells, straight in the logit beyond its last points."""
+    if "fold_rho" not in diagram:
+        return np.empty((2, 0))
+    curve = logit(np.array([diagram["fold_rho"], diagram["fold_gamma"]], dtype=float))
+    rho, gamma = curve[:, np.isfinite(curve).all(axis=0)]
+    if not len(gamma):
+        return np.empty((2, 0))
+    low, high = logit(edges(expit(gamma))[[0, -1]])
+    slope = np.diff(rho) / np.diff(gamma) if len(gamma) > 1 else np.zeros(1)
+    first, last = rho[0] + (low - gamma[0]) * slope[0], rho[-1] + (high - gamma[-1]) * slope[-1]
+    return expit(np.array([[first, *rho, last], [low, *gamma, high]]))
+
+
+def summarised(diagram: xr.Dataset, metric: str, split: str, statistic: str = "mean") -> GridValues:
+    """The mean or the standard deviation of a metric over the seeds that have a number; NaN where none has."""
+    if statistic not in ("mean", "std"):
+        raise InputError(f"statistic={statistic!r}: choose 'mean' or 'std', both over seeds")
+    values = by_seed(diagram, metric, split)
+    if statistic == "mean":
+        return values.mean("seed").values
+    return values.std("seed").where(values.notnull().sum("seed") > 1).values
+
+
+def by_seed(diagram: xr.Dataset, metric: str, split: str) -> xr.DataArray:
+    """A metric over rho, gamma and seed; infinities are cut to LARGEST."""
+    known = [str(name) for name, one in diagram.data_vars.items() if _is_metric(one)]
+    if metric not in known:
+        raise InputError(f"the diagram has no metric {metric!r}: choose one of {', '.join(known)}")
+    values = diagram[metric].astype(float)
+    if "split" in values.dims:
+        values = values.sel(split=judged_on(diagram, split))
+    return values.clip(-LARGEST, LARGEST).transpose(*CELL)
+
+
+def _is_metric(values: xr.DataArray) -> bool:
+    return values.dtype.kind in "fi" and set(CELL) <= set(values.dims) <= {*CELL, "split"}
+
+
+def judged_on(diagram: xr.Dataset, split: str) -> str:
+    """The split itself, or the training rows of a diagram that has no others; figures say which they show."""
+    if split not in ("train", "test"):
+        raise InputError(f"split={split!r}: choose 'train' or 'test'")
+    return split if split in diagram["split"].values else "train"
+
+
+def edges(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " edge"]:
+    """Borders half way between neighbours in the logit, and as far outside the first and the last."""
+    z = logit(values)
+    middle = (z[1:] + z[:-1]) / 2
+    first, last = (z[0] - middle[0], z[-1] - middle[-1]) if len(z) > 1 else (-1.0, 1.0)
+    return expit(np.concatenate([[z[0] + first], middle, [z[-1] + last]]))

@@ -1,0 +1,140 @@
+"""A typical model of a phase: its fit where there is one input, its residuals against its std where there are more."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullLocator
+
+from heteroscope.phases import Phase
+from heteroscope.plots.style import GREY, INK, PHASE_COLOURS, PHASE_NAMES, number_text
+
+SHOWN = 400  # data points drawn, at most
+WINDOW = 60  # data points of the close-up that shows what an overfit field follows
+HEADROOM = 0.15  # of the data's range, shown above and below the data whatever the bands do
+BANDS = ((2, 0.18), (1, 0.28))  # how many std, and how opaque
+
+TRAIN: dict[str, Any] = {"linestyle": "", "marker": "o", "color": GREY, "markersize": 2.2, "markerfacecolor": "none"}
+TRAIN |= {"markeredgewidth": 0.5, "zorder": 2}
+TEST: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 2.4, "markeredgewidth": 0, "zorder": 3}
+EQUAL: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1}
+
+
+class Fit(NamedTuple):
+    """One model of one cell on the kept rows; NaN in mean and std if it has run away."""
+
+    phase: Phase
+    rho: float
+    gamma: float
+    x: Float[np.ndarray, "row feature"]
+    y: Float[np.ndarray, " row"]
+    mean: Float[np.ndarray, " row"]
+    std: Float[np.ndarray, " row"]
+    train: Bool[np.ndarray, " row"]
+
+
+def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> Fit:
+    """The first seed that is in the phase there, and has a fit if any of them has."""
+    here = diagram.isel(rho=cell[0], gamma=cell[1])
+    in_phase = here["phase"].values.astype(str) == phase
+    has_fit = here["mean"].notnull().all("row").values
+    here = here.isel(seed=int(np.argmax(2 * in_phase + (in_phase & has_fit))))
+    return Fit(
+        phase=phase,
+        rho=float(here["rho"]),
+        gamma=float(here["gamma"]),
+        x=here["x"].transpose("row", "feature").values.astype(float),
+        y=here["y"].values.astype(float),
+        mean=here["mean"].values.astype(float),
+        std=here["std"].values.astype(float),
+        train=here["row_split"].values.astype(str) == "train",
+    )
+
+
+def draw_fit(ax: Axes, fit: Fit) -> None:
+    """Training rows, mean and bands of one and two std; of an overfit field a close-up, since it follows every row."""
+    order = np.argsort(fit.x[:, 0], kind="stable")
+    close_up = fit.phase in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
+    if close_up:
+        order = order[len(order) // 4 :][:WINDOW]
+    x, y, mean, std, train = fit.x[order, 0], fit.y[order], fit.mean[order], fit.std[order], fit.train[order]
+    colour = PHASE_COLOURS[fit.phase]
+    for width, alpha in BANDS:
+        ax.fill_between(x, mean - width * std, mean + width * std, color=colour, alpha=alpha, linewidth=0, zorder=2)
+    ax.plot(x, mean, color=colour, zorder=3)
+    shown = np.flatnonzero(train)[:: max(1, train.sum() // SHOWN)]
+    ax.plot(
+        x[shown], y[shown], "o", color=INK, markersize=1.5 if len(shown) > 100 else 2.6, markeredgewidth=0, zorder=4
+    )
+    margin = HEADROOM * (np.ptp(y) or 1.0)
+    ax.set_ylim(y.min() - margin, y.max() + margin)
+    ax.set_yticks([])
+    if x[0] < x[-1]:
+        ax.set_xlim(x[0], x[-1])
+    ax.set_xticks([x[0], x[-1]], [f"{x[0]:.2g}", f"{x[-1]:.2g}"])
+    ax.set_title(_title(fit) + (", close-up" if close_up else ""), fontsize=9)
+    _say_if_lost(ax, fit)
+
+
+def draw_residuals(ax: Axes, fit: Fit, limits: tuple[float, float]) -> None:
+    """|y - mean| against std, row by row: honest rows lie about the line where both are equal, two thirds below it."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    residual = np.clip(np.abs(fit.y - fit.mean), *limits)
+    std = np.clip(fit.std, *limits)
+    for which, style in ((fit.train, TRAIN), (~fit.train, TEST | {"color": PHASE_COLOURS[fit.phase]})):
+        ax.plot(std[which], residual[which], **style)
+    ax.plot(limits, limits, **EQUAL)
+    ax.set(xlim=limits, ylim=limits)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(numticks=4))
+        axis.set_minor_locator(NullLocator())
+    ax.set_title(_title(fit), fontsize=9)
+    _say_if_lost(ax, fit)
+
+
+def residual_limits(fits: Iterable[Fit]) -> tuple[float, float]:
+    """Both axes of all these fits: what lies beyond is drawn at the border."""
+    sizes = np.concatenate([np.empty(0), *(part for fit in fits for part in (np.abs(fit.y - fit.mean), fit.std))])
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    low, high = np.quantile(sizes, [0.05, 1.0]) if len(sizes) else (0.1, 1.0)
+    return max(low, 1e-4 * high) / 1.5, high * 1.5
+
+
+def fit_legend(several_inputs: bool) -> dict[str, Any]:
+    """What `draw_fit` draws, or `draw_residuals` if there are several inputs."""
+    if several_inputs:
+        return {
+            "training rows": Line2D([], [], **TRAIN),
+            "test rows": Line2D([], [], color=INK, **TEST),
+            "|residual| = std": Line2D([], [], **EQUAL),
+        }
+    return {
+        "training rows": Line2D([], [], linestyle="", marker="o", color=INK, markersize=2.6, markeredgewidth=0),
+        "mean": Line2D([], [], color=INK),
+        r"mean $\pm$ 1 std": Patch(color=INK, alpha=0.4, linewidth=0),
+        r"mean $\pm$ 2 std": Patch(color=INK, alpha=0.18, linewidth=0),
+    }
+
+
+def _title(fit: Fit) -> str:
+    return rf"{PHASE_NAMES[fit.phase]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
+
+
+def _say_if_lost(ax: Axes, fit: Fit) -> None:
+    if not np.isfinite(fit.mean).any():
+        ax.text(0.5, 0.5, "runaway: no finite fit", transform=ax.transAxes, ha="center", va="center", color=GREY)
+
+
+def _number(value: float) -> str:
+    """0.3 as it is, 0.0001 as 10^-4 and 0.9999 as 1 - 10^-4."""
+    if value > 0.95:
+        return f"1 - {_number(1 - value)}"
+    exponent = round(math.log10(value))
+    return f"10^{{{exponent}}}" if exponent < -1 and math.isclose(value, 10.0**exponent) else number_text(value)

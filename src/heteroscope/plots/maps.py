@@ -1,0 +1,106 @@
+"""Which phase each cell is in: maps of diagrams side by side, and the theory's fold over those of networks."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from scipy.special import expit, logit
+
+from heteroscope.diagram import PHASES
+from heteroscope.errors import InputError
+from heteroscope.plots.cells import Cells, Diagrams, by_name, read_cells
+from heteroscope.plots.panels import (
+    FOLD,
+    Margins,
+    diagram_axes,
+    draw_diagonal,
+    draw_fold,
+    hatch_cells,
+    legend_below,
+    legend_height,
+    marks,
+    panel_grid,
+    tinted,
+)
+from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal
+
+PANEL = 2.0  # inches a side
+GAP = 0.55  # inches, with the numbers of an axis of its own
+TITLE_WIDTH = 26  # letters over a panel
+MOVED_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
+FULL, FAINT = 0.65, 0.2  # how much of its colour a cell shows if all seeds agree, and if hardly two do
+
+
+def phase_maps(diagrams: Diagrams, fold: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
+    """Each cell in the colour of the phase that most seeds are in, paler the fewer they are.
+
+    `fold`, a field theory's diagram, has its fold drawn over those of networks. With `shift`, a network's (log alpha,
+    log beta) plus this shift are the theory's, as in `Agreement`.
+    """
+    named = by_name(diagrams)
+    cells = [read_cells(diagram) for diagram in named.values()]
+    curve = _moved(fold, shift) if fold is not None else np.empty((2, 0))
+    titles = [literal(name, TITLE_WIDTH) for name in named]
+    legends = [legend for legend in (_phase_legend(cells), _mark_legend(cells, curve, shift)) if legend]
+    with house_style():
+        figure, axes = _panels(titles, legends)
+        for ax, one, title in zip(axes[0], cells, titles, strict=True):
+            diagram_axes(ax, one, n_ticks=6)
+            ax.pcolormesh(one.rho_edges, one.gamma_edges, _colours(one).swapaxes(0, 1), rasterized=True)
+            hatch_cells(ax, one, one.lost)
+            draw_diagonal(ax, one)
+            draw_fold(ax, one)
+            if not one.fold.size:
+                ax.plot(*curve, **MOVED_FOLD)
+            ax.set_title(title, fontsize=9)
+            ax.set_xlabel(r"$\rho$", labelpad=1)
+            ax.tick_params(length=2.5, pad=2)
+        axes[0, 0].set_ylabel(r"$\gamma$")
+        legend_below(figure, *legends)
+    return figure
+
+
+def _moved(theory: xr.Dataset, shift: tuple[float, float]) -> Float[np.ndarray, "2 fold"]:
+    """logit rho = -log(alpha + beta), logit gamma = log alpha - log beta."""
+    rho, gamma = read_cells(theory).fold
+    if not rho.size:
+        raise InputError(
+            "fold= takes the diagram of a field theory, and this one has no fold: make it by field_diagram"
+        )
+    log_alpha = np.log(gamma) - logit(rho) - shift[0]
+    log_beta = np.log1p(-gamma) - logit(rho) - shift[1]
+    return expit(np.array([-np.logaddexp(log_alpha, log_beta), log_alpha - log_beta]))
+
+
+def _colours(cells: Cells) -> Float[np.ndarray, "rho gamma 3"]:
+    """White where nothing has finished."""
+    colours = np.ones((*cells.phase.shape, 3))
+    for phase in PHASES:
+        for i, j in np.argwhere(cells.phase == phase):
+            colours[i, j] = tinted(PHASE_COLOURS[phase], FAINT + (FULL - FAINT) * cells.agreement[i, j])
+    return colours
+
+
+def _panels(titles: list[str], legends: list[dict[str, Any]]) -> tuple[Figure, np.ndarray]:
+    left, right = 0.68, 0.2
+    width = left + len(titles) * (PANEL + GAP) - GAP + right
+    lines = max(title.count("\n") + 1 for title in titles)
+    margins = Margins(left, right, 0.42 + legend_height(width, *legends), 0.12 + 0.16 * lines)
+    return panel_grid(1, len(titles), (PANEL, PANEL), ([GAP] * (len(titles) - 1), 0.0), margins)
+
+
+def _phase_legend(cells: list[Cells]) -> dict[str, Any]:
+    present = [phase for phase in PHASES if any((one.phase == phase).any() for one in cells)]
+    return {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], FULL), linewidth=0) for phase in present}
+
+
+def _mark_legend(cells: list[Cells], curve: Float[np.ndarray, "2 fold"], shift: tuple[float, float]) -> dict[str, Any]:
+    entries = marks(cells)
+    if curve.size:
+        moved = f", shifted by ({shift[0]:.3g}, {shift[1]:.3g})" if any(shift) else ""
+        entries[f"fold of the theory{moved}"] = Line2D([], [], **MOVED_FOLD)
+    return entries

@@ -1,0 +1,112 @@
+"""One diagram as five named regions, with a typical model of each beside it: the paper's first figure."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from heteroscope.diagram import PHASES
+from heteroscope.plots.cells import Cells, edges, read_cells
+from heteroscope.plots.fits import Fit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
+from heteroscope.plots.panels import (
+    diagram_axes,
+    draw_boundaries,
+    draw_diagonal,
+    draw_fold,
+    hatch_beyond_fold,
+    hatch_cells,
+    marks,
+    tinted,
+)
+from heteroscope.plots.regions import smooth_regions, typical_cells
+from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal, new_figure
+
+SIZE = (10.2, 4.75)  # inches, as all of these
+MAIN = (0.68, 0.48, 3.9, 3.95)  # left, bottom, width and height
+PLACES = [(left, bottom, 2.1, 0.84) for bottom in (3.59, 2.035, 0.48) for left in (5.3, 7.8)]  # the last has the legend
+TINT = 0.5  # how much of a phase's colour its region shows; the rest is white
+
+
+def schematic(diagram: xr.Dataset, title: str = "") -> Figure:
+    """The regions of the phases that most seeds are in, and one model from the middle of each.
+
+    With one input the models are shown as mean, std and training rows; with several as |residual| against std, since
+    there is no axis to draw a fit along.
+    """
+    cells = read_cells(diagram)
+    fits = [fit_at(diagram, phase, cell) for phase, cell in typical_cells(diagram, cells).items()]
+    several_inputs = diagram.sizes["feature"] > 1
+    limits = residual_limits(fits)
+    with house_style():
+        figure = new_figure(*SIZE, layout=None)
+        main = _panel(figure, *MAIN)
+        _draw_regions(main, cells)
+        panels = [_panel(figure, *place) for place in PLACES[: len(fits)]]
+        for ax, fit in zip(panels, fits, strict=True):
+            _name(main, fit)
+            if several_inputs:
+                draw_residuals(ax, fit, limits)
+            else:
+                draw_fit(ax, fit)
+        _label(panels, diagram, several_inputs)
+        entries = (fit_legend(several_inputs) if fits else {}) | marks([cells])
+        corner = _panel(figure, *PLACES[-1])
+        corner.set_axis_off()
+        corner.legend(entries.values(), entries.keys(), loc="center")
+        main.set_title(literal(title))
+    return figure
+
+
+def _panel(figure: Figure, left: float, bottom: float, width: float, height: float) -> Axes:
+    return figure.add_axes((left / SIZE[0], bottom / SIZE[1], width / SIZE[0], height / SIZE[1]))
+
+
+def _draw_regions(ax: Axes, cells: Cells) -> None:
+    diagram_axes(ax, cells)
+    regions = smooth_regions(cells)
+    colours = ListedColormap([tinted(PHASE_COLOURS[phase], TINT) for phase in PHASES])
+    ax.pcolormesh(
+        edges(regions.rho),
+        edges(regions.gamma),
+        np.ma.masked_less(regions.code.T, 0),
+        cmap=colours,
+        vmin=-0.5,
+        vmax=len(PHASES) - 0.5,
+        rasterized=True,
+    )
+    if cells.fold.size:
+        hatch_beyond_fold(ax, cells)
+    else:
+        hatch_cells(ax, cells, cells.lost)
+    draw_boundaries(ax, regions, color="white", linewidth=1.6)
+    draw_diagonal(ax, cells)
+    draw_fold(ax, cells)
+    ax.set_xlabel(r"$\rho$")
+    ax.set_ylabel(r"$\gamma$")
+
+
+def _name(ax: Axes, fit: Fit) -> None:
+    colour = PHASE_COLOURS[fit.phase]
+    ax.plot(
+        fit.rho,
+        fit.gamma,
+        "o",
+        markersize=17,
+        markerfacecolor="white",
+        markeredgecolor=colour,
+        markeredgewidth=1.6,
+        clip_on=False,
+        zorder=5,
+    )
+    ax.text(fit.rho, fit.gamma, PHASE_NAMES[fit.phase], ha="center", va="center", fontsize=8, zorder=6)
+
+
+def _label(panels: list[Axes], diagram: xr.Dataset, several_inputs: bool) -> None:
+    """Names of the axes on the outer panels alone."""
+    horizontal = "std" if several_inputs else literal(str(diagram["feature"].values[0]))
+    vertical = "|residual|" if several_inputs else literal(str(diagram.attrs.get("target", "y")))
+    for ax in panels[-2:]:
+        ax.set_xlabel(horizontal, labelpad=1)
+    for ax in panels[::2]:
+        ax.set_ylabel(vertical, labelpad=2)

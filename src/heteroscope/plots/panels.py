@@ -1,0 +1,152 @@
+"""Panels of equal size placed by the inch, and what is drawn into each panel of a diagram."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
+from matplotlib.patheffects import Normal, Stroke
+from scipy.special import expit, logit
+
+from heteroscope.plots.cells import Cells
+from heteroscope.plots.regions import Regions
+from heteroscope.plots.style import GREY, INK, logit_axis, new_figure
+
+HATCH = "/////"
+HALO = [Stroke(linewidth=1.8, foreground="white", alpha=0.7), Normal()]
+LEGEND_LINE, LEGEND_LETTER, LEGEND_GAP = 0.175, 0.058, 0.1  # inches
+
+BOUNDARY: dict[str, Any] = {"color": INK, "linewidth": 0.8}
+FOLD: dict[str, Any] = {"color": INK, "linewidth": 1.6}
+DIAGONAL: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}
+
+
+class Margins(NamedTuple):
+    """Inches around the panels."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+def panel_grid(
+    n_rows: int, n_columns: int, size: tuple[float, float], gap: tuple[Sequence[float], float], margins: Margins
+) -> tuple[Figure, np.ndarray]:
+    """A figure with rows x columns of panels, each of `size` inches.
+
+    `gap` is the space left of each column but the first, and that between rows. Nothing is moved when the figure is
+    drawn, so that all panels stay equal and drawing is quick.
+    """
+    width, height = size
+    before, between = gap
+    left = margins.left + np.concatenate([[0.0], np.cumsum(width + np.asarray(before, float))])
+    total_width = float(left[-1]) + width + margins.right
+    total_height = margins.bottom + n_rows * height + (n_rows - 1) * between + margins.top
+    figure = new_figure(total_width, total_height, layout=None)
+    axes = np.empty((n_rows, n_columns), dtype=object)
+    for i in range(n_rows):
+        bottom = total_height - margins.top - height - i * (height + between)
+        for j in range(n_columns):
+            place = (left[j] / total_width, bottom / total_height, width / total_width, height / total_height)
+            axes[i, j] = figure.add_axes(place)
+    return figure, axes
+
+
+def diagram_axes(ax: Axes, cells: Cells, n_ticks: int | None = None) -> None:
+    """Both axes even in the logit, from border to border of the grid."""
+    rho, gamma = cells.rho_edges, cells.gamma_edges
+    logit_axis(ax, "x", float(rho[0]), float(rho[-1]), n_ticks)
+    logit_axis(ax, "y", float(gamma[0]), float(gamma[-1]), n_ticks)
+
+
+def draw_diagonal(ax: Axes, cells: Cells) -> None:
+    """rho = 1 - gamma, as far as it lies within the grid."""
+    rho, gamma = logit(cells.rho_edges), logit(cells.gamma_edges)
+    low, high = max(rho[0], -gamma[-1]), min(rho[-1], -gamma[0])
+    if low < high:
+        ends = np.array([low, high])
+        ax.plot(expit(ends), expit(-ends), zorder=3, path_effects=HALO, **DIAGONAL)
+
+
+def draw_fold(ax: Axes, cells: Cells) -> None:
+    """The curve beyond which the field theory has no finite solution; networks have none."""
+    if cells.fold.size:
+        ax.plot(*cells.fold, zorder=4, **FOLD)
+
+
+def draw_boundaries(ax: Axes, regions: Regions, **style: Any) -> None:
+    """A line wherever one phase passes into another."""
+    ax.add_collection(LineCollection(regions.boundaries, zorder=2.5, **style), autolim=False)
+
+
+def hatch_cells(ax: Axes, cells: Cells, which: Bool[np.ndarray, "rho gamma"]) -> None:
+    """Hatches over the cells, whatever colour they have."""
+    rho, gamma = cells.rho_edges, cells.gamma_edges
+    corners = ((0, 0), (1, 0), (1, 1), (0, 1))
+    _hatch(ax, [[(rho[i + a], gamma[j + b]) for a, b in corners] for i, j in np.argwhere(which)])
+
+
+def hatch_beyond_fold(ax: Axes, cells: Cells) -> None:
+    """Hatches over all of the plane that has no finite solution, cell or not."""
+    end = cells.rho_edges[-1]
+    _hatch(ax, [[(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]])
+
+
+def _hatch(ax: Axes, polygons: Sequence[Sequence[Any]]) -> None:
+    """One shape for all, since each hatched one takes its time to draw."""
+    if polygons:
+        shape = Path.make_compound_path_from_polys(np.array(polygons))
+        ax.add_artist(PathPatch(shape, facecolor="none", edgecolor=GREY, hatch=HATCH, linewidth=0, zorder=2))
+
+
+def tinted(colour: str, strength: float) -> tuple[float, float, float]:
+    """A colour mixed with white; strength 1 leaves it as it is."""
+    red, green, blue = (strength * part + 1.0 - strength for part in to_rgb(colour))
+    return red, green, blue
+
+
+def marks(cells: Iterable[Cells]) -> dict[str, Any]:
+    """Legend entries for what is drawn over cells: those alone that are there."""
+    all_cells = list(cells)
+    entries: dict[str, Any] = {
+        r"$\rho = 1 - \gamma$": Line2D([], [], **DIAGONAL),
+    }
+    if any(one.fold.size for one in all_cells):
+        entries["fold: the finite solution ends"] = Line2D([], [], **FOLD)
+    if any(one.lost.any() for one in all_cells):
+        entries["runaway: there is no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch=HATCH, linewidth=0.5)
+    return entries
+
+
+Entries = Mapping[str, Any]
+
+
+def legend_height(width: float, *groups: Entries) -> float:
+    """Inches that `legend_below` needs for these groups of entries in a figure of that width."""
+    return sum((_n_lines(group, width) * LEGEND_LINE + LEGEND_GAP for group in groups), start=0.0)
+
+
+def legend_below(figure: Figure, *groups: Entries) -> None:
+    """Legends along the lower edge, the first group on top, each on as many lines as the figure's width asks for."""
+    width, height = figure.get_size_inches()
+    for k, group in enumerate(groups):
+        place = (0.5, legend_height(width, *groups[k + 1 :]) / height)
+        columns = math.ceil(len(group) / _n_lines(group, width))
+        figure.legend(
+            group.values(), group.keys(), loc="lower center", bbox_to_anchor=place, ncols=columns, borderaxespad=0.2
+        )
+
+
+def _n_lines(group: Entries, width: float) -> int:
+    widest = max(len(re.sub(r"\\[a-z]+|[${}_]", "", label)) for label in group) * LEGEND_LETTER + 0.6
+    return math.ceil(len(group) / max(1, int(width / widest)))

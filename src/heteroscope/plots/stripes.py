@@ -1,0 +1,50 @@
+"""The phases along a line of models as stripes behind its scores."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from scipy.special import expit, logit
+
+from heteroscope.phases import Phase
+from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES
+
+MARGIN = 0.03  # of the line's length in the logit, by which the outer stripes reach beyond the last points
+NARROW = 0.06  # of an axis' width, below which a phase's name does not fit over its stripe
+
+
+class Stripe(NamedTuple):
+    """An interval of rho in which all visited points are in one phase, or none of them has finished."""
+
+    low: float
+    high: float
+    phase: Phase | None
+
+
+def find_stripes(rho: Float[np.ndarray, " point"], phases: Sequence[str]) -> list[Stripe]:
+    """Phases change half way between two visited points in the logit; "" is a point that has not finished."""
+    z = logit(rho)
+    beyond = MARGIN * np.ptp(z) or 1.0
+    edges = expit(np.concatenate([[z[0] - beyond], (z[1:] + z[:-1]) / 2, [z[-1] + beyond]]))
+    stripes = []
+    for phase, run in groupby(range(len(phases)), key=lambda k: phases[k]):
+        members = list(run)
+        known = Phase(phase) if phase else None
+        stripes.append(Stripe(float(edges[members[0]]), float(edges[members[-1] + 1]), known))
+    return stripes
+
+
+def shade(ax: Axes, stripes: Sequence[Stripe], narrow: float = NARROW) -> None:
+    """Each phase in its colour, with its name above unless it is narrower than `narrow` of the axis."""
+    place = ax.get_xaxis_transform()
+    whole = logit(stripes[-1].high) - logit(stripes[0].low)
+    for low, high, phase in stripes:
+        if phase is None:
+            continue
+        ax.axvspan(low, high, color=PHASE_COLOURS[phase], alpha=0.17, linewidth=0, zorder=0)
+        if logit(high) - logit(low) >= narrow * whole:
+            middle = expit((logit(low) + logit(high)) / 2)
+            ax.text(middle, 1.02, PHASE_NAMES[phase], transform=place, ha="center", va="bottom")

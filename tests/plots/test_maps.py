@@ -1,0 +1,105 @@
+"""Maps of phases: each cell has its phase's colour, and the fold lies where the shift says."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from scipy.special import logit
+
+from heteroscope.errors import InputError
+from heteroscope.plots import phase_maps, save_figure
+from heteroscope.plots.style import PHASE_COLOURS
+
+
+def drawn(figure, tmp_path):
+    return save_figure(figure, tmp_path / "figure.png").stat().st_size
+
+
+def colours(ax):
+    """Rho x gamma x rgb."""
+    return np.asarray(ax.collections[0].get_array()).swapaxes(0, 1)[..., :3]
+
+
+def strength(colour, phase):
+    """How much of a phase's colour is in a mixture with white; all three parts must agree."""
+    shares = [(1 - c) / (1 - p) for c, p in zip(colour, to_rgb(PHASE_COLOURS[phase]), strict=True) if p < 0.99]
+    assert np.ptp(shares) < 1e-6
+    return shares[0]
+
+
+def log_strengths(rho, gamma):
+    return np.log(gamma) - logit(rho), np.log1p(-gamma) - logit(rho)
+
+
+def moved_fold(ax):
+    (found,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    return np.array([found.get_xdata(), found.get_ydata()])
+
+
+def test_every_cell_has_its_phases_colour_and_paler_where_seeds_disagree(networks, tmp_path):
+    diagram = networks(n_seeds=4)
+    diagram["phase"][0, 0] = ["S", "S", "S", "U_I"]
+    diagram["phase"][0, 1] = "S"
+    figure = phase_maps(diagram)
+    shown = colours(figure.axes[0])
+    assert 0.2 < strength(shown[0, 0], "S") < strength(shown[0, 1], "S") < 1
+    for i, j in np.ndindex(diagram.phase.shape[:2]):
+        if len(set(diagram.phase.values[i, j])) == 1:
+            assert strength(shown[i, j], str(diagram.phase.values[i, j, 0])) == pytest.approx(
+                strength(shown[0, 1], "S")
+            )
+    assert drawn(figure, tmp_path) > 10_000
+
+
+def test_maps_stand_side_by_side(networks, theory, tmp_path):
+    figure = phase_maps({"networks": networks(), "theory": theory(), "more": networks()})
+    assert [ax.get_title() for ax in figure.axes] == ["networks", "theory", "more"]
+    for ax in figure.axes:
+        np.testing.assert_allclose(ax.get_position().size, figure.axes[0].get_position().size)
+    drawn(figure, tmp_path)
+
+
+def test_hatched_cells_are_exactly_the_runaways(theory, hatched_cells):
+    diagram = theory()
+    found = hatched_cells(phase_maps(diagram).axes[0], diagram.rho.values, diagram.gamma.values)
+    np.testing.assert_array_equal(found, (diagram.status == "runaway").values[..., 0])
+
+
+def test_the_theorys_fold_over_networks(networks, theory, tmp_path):
+    figure = phase_maps({"networks": networks(), "theory": theory()}, fold=theory())
+    over_networks, own = (moved_fold(ax) for ax in figure.axes)
+    np.testing.assert_allclose(over_networks, own)
+    drawn(figure, tmp_path)
+
+
+def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, theory, tmp_path):
+    figure = phase_maps({"networks": networks(), "theory": theory()}, fold=theory(), shift=(1.5, -0.5))
+    over_networks, own = (log_strengths(*moved_fold(ax)) for ax in figure.axes)
+    np.testing.assert_allclose(over_networks[0] + 1.5, own[0], rtol=1e-6)
+    np.testing.assert_allclose(over_networks[1] - 0.5, own[1], rtol=1e-5, atol=1e-6)
+    assert "(1.5, -0.5)" in " ".join(text.get_text() for one in figure.legends for text in one.get_texts())
+    drawn(figure, tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
+def test_grids_of_one_row_or_column(networks, tmp_path, shape):
+    diagram = networks(rhos=np.geomspace(1e-4, 0.5, shape[0]), gammas=np.geomspace(1e-3, 0.5, shape[1]))
+    drawn(phase_maps(diagram), tmp_path)
+
+
+def test_cells_that_are_not_there_yet_are_white(networks, unfinished, tmp_path):
+    diagram = networks()
+    partly = unfinished(diagram, (diagram.rho > 0.3) & (diagram.steps > 0))
+    white = (colours(phase_maps(partly).axes[0]) == 1).all(axis=2)
+    np.testing.assert_array_equal(white, np.broadcast_to((diagram.rho.values > 0.3)[:, None], white.shape))
+    drawn(phase_maps(unfinished(diagram, diagram.steps > 0)), tmp_path)
+
+
+def test_names_are_shown_as_they_are(networks, awkward, shown_texts, tmp_path):
+    figure = phase_maps({awkward: networks()})
+    drawn(figure, tmp_path)
+    assert awkward in shown_texts(figure)
+
+
+def test_networks_have_no_fold_to_draw(networks):
+    with pytest.raises(InputError, match="has no fold"):
+        phase_maps(networks(), fold=networks())
