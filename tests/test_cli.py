@@ -356,7 +356,7 @@ class TestHelp:
 
 
 DOCUMENTED = re.findall(r"^\$ heteroscope (.*)$", (ROOT / "docs" / "command-line.md").read_text(), flags=re.MULTILINE)
-TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "cv": 2, "max_steps": 6, "hidden": (4,), "n_members": 1}
+TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
 
 
 def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
@@ -370,6 +370,8 @@ def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
         if words[0] == "fit":
             words += ["--steps", "4", "--hidden", "4", "--members", "1", "--jobs", "1"]
             words += [] if "--rho" in words else ["--folds", "2"]
+        if words[0] == "map":
+            words += ["--steps", "20", "--hidden", "4", "--jobs", "1"]
         result = run(*words, *(["--jobs", "1"] if words[0] == "demo" else []))
         assert result.exit_code == 0, f"{line}: {result.output}"
     assert "second_std" in pd.read_parquet("both.parquet")
@@ -383,6 +385,7 @@ def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
     assert "Phase " in result.stdout
     assert str(tmp_path / "new" / "diagonal.png") in result.stdout
     assert (tmp_path / "new" / "diagonal.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "new" / "page.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky import ProcessPoolExecutor, process_executor
 from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
@@ -145,6 +145,7 @@ def _train_alone(
 ) -> tuple[int, Any]:
     """A tile in a process that gives XLA one thread, if XLA has not been started there before."""
     os.environ.setdefault("PJRT_NPROC", "1")
+    process_executor._USE_PSUTIL = False  # compiled programs are no memory leak: their worker must not be replaced
     _end_with_parent()
     fits = train_tile(rows, jobs, recipe)
     return index, finish(fits) if finish else fits
