@@ -107,7 +107,7 @@ def _opening(folder: Path) -> None:
 
 
 def _fill(folder: Path) -> None:
-    """A full-size store of plausible numbers: a sweep without steps makes the template, then every tile is overwritten."""
+    """A full-size store of made-up numbers, in the shape that a tiny sweep has."""
     random = np.random.default_rng(0)
     x, x_test = random.normal(size=(2, 256, 1))
     y, y_test = np.sin(3 * x[:, 0]), np.sin(3 * x_test[:, 0])
@@ -115,7 +115,7 @@ def _fill(folder: Path) -> None:
         x, y, X_test=x_test, y_test=y_test, rhos=[0.5], gammas=[0.5], n_seeds=1, hidden=(4,), max_steps=20, name="sine"
     )
     axes = {"rho": NETWORK_GRID, "gamma": NETWORK_GRID, "seed": np.arange(6)}
-    full = template.reindex(axes, fill_value={name: "" for name in CODES})
+    full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
     with growing(folder, full, {}) as growth:

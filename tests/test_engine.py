@@ -229,8 +229,8 @@ def _is_worker(pid):
 
 
 def test_a_worker_that_has_compiled_much_is_kept():
-    # Where psutil is installed, joblib's workers take a growth of 300 MB for a leak and stop; their successor comes with
-    # a warning, which as an error ends the thread that should have started it.
+    # Where psutil is installed, joblib's workers take a growth of 300 MB for a leak and stop; a successor comes with a
+    # warning, which as an error ends the thread that should have started it.
     task = Task(rows(64), JOBS[:1])
     pids = {pid for _ in range(3) for _, pid in train_each([task], RECIPE, n_jobs=1, finish=hoard)}
     engine._stop_worker()  # and what it hoards with it

@@ -50,7 +50,8 @@ def main(name: str) -> None:
         recipe = paper_recipe(rows.x.shape[1], STEPS[name], start)
         missing = [cell for cell in CELLS[name] if _key(start, cell) not in load(name)]
         pairs = [missing[first : first + PAIR] for first in range(0, len(missing), PAIR)]
-        tasks = [Task(rows.batch(scaling), [Job(float(logit(r)), float(logit(g)), seed=0) for r, g in p]) for p in pairs]
+        batch = rows.batch(scaling)
+        tasks = [Task(batch, [Job(float(logit(rho)), float(logit(g)), seed=0) for rho, g in pair]) for pair in pairs]
         began = perf_counter()
         for index, fits in train_each(tasks, recipe, n_jobs=N_PROCESSES):
             found = describe(fits, split, recipe.architecture.activation)

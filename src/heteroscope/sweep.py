@@ -64,7 +64,7 @@ def phase_diagram(
     hidden: tuple[int, ...] = defaults.HIDDEN,
     activation: str = defaults.ACTIVATION,
     start: str | float = "he",
-    schedule: str = "cosine",
+    schedule: str = "auto",
     max_steps: int = defaults.POINT_STEPS,
     batch_size: Any = "auto",
     random_state: int = 0,
