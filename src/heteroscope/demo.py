@@ -1,4 +1,4 @@
-"""The demonstration: search the diagonal on the sine set, fit a model on either side of the chosen point, map the phases."""
+"""The demonstration: search the diagonal on the sine set, fit a model on either side of it, map the phases."""
 
 from typing import Any, NamedTuple
 

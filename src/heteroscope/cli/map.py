@@ -48,8 +48,8 @@ class Numbers(click.ParamType):
 @click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models a cell.")
 @click.option("--steps", "max_steps", type=int, default=defaults.POINT_STEPS, show_default=True, help="Steps a model.")
 @click.option("--hidden", type=Sizes(), default=defaults.HIDDEN, show_default=True, help="Sizes of the hidden layers.")
-@click.option("--activation", default=defaults.ACTIVATION, show_default=True, help="leaky_relu, relu, silu, gelu, tanh.")
-@click.option("--start", default="he", show_default=True, help='"he", or the weights\' standard deviation (paper: 1e-3).')
+@click.option("--activation", default=defaults.ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
+@click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')
 @click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="First seed.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 @click.option("--backend", type=click.Choice(["loky", "dask", "ray"]), default="loky", show_default=True, help="Where.")
@@ -83,7 +83,15 @@ def map_(
     x, y, x_test, y_test, name = _rows(data, target, missing)
     with progress_bar("training", bool(verbosity(quiet))) as progress, backends.backend(backend, scheduler):
         diagram = phase_diagram(
-            x, y, X_test=x_test, y_test=y_test, name=name, start=_start(start), store=out, progress=progress, **arguments
+            x,
+            y,
+            X_test=x_test,
+            y_test=y_test,
+            name=name,
+            start=_start(start),
+            store=out,
+            progress=progress,
+            **arguments,
         )
     save_figure(schematic(diagram), out / "phases.png")
     save_figure(diagram_array({name: diagram}), out / "scores.png")
