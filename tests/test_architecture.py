@@ -41,6 +41,7 @@ ORDER = [
     "estimators",
     "baselines",
     "storage",
+    "comparison",
     "plots",
     "report",
     "demo",

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heteroscope.constant import constant_params
+from heteroscope.constant import constant_params, hold_constant
 from heteroscope.inspection import (
     RUNAWAY_LOG_PRECISION,
     STATIONARY,
@@ -19,12 +19,14 @@ from heteroscope.networks import Architecture, init_params, predict_mean, predic
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import Strengths, strengths
 from heteroscope.solvers.adam import cosine_adam
-from heteroscope.stages import Stage
+from heteroscope.stages import ALONE, Stage
 from heteroscope.status import Status
 
 ACTIVATION = "silu"
 JOINT = Stage(joint_objective, ("mean", "precision"), cosine_adam(10))
 MEAN = Stage(mean_objective, ("mean",), cosine_adam(10))
+NARROWING = JOINT._replace(alone=ALONE)
+AVERAGE = 0.3
 
 
 @pytest.fixture
@@ -44,15 +46,13 @@ def single(logit_rho, logit_gamma):
 
 
 def inspect(stage, params, where, batch):
-    return inspect_model(stage, params, where, batch, batch, ACTIVATION)
+    return inspect_model(stage, params, where, batch, batch, ACTIVATION, average=jnp.full(3, AVERAGE))
 
 
 def found(**changes):
-    usual = {"objective": 0.0, "relative_gradient": 0.5, "squared_score": 1.0, "log_precision": 0.0}
-    numbers = {
-        name: jnp.asarray(value) for name, value in (usual | {"finite": True, "collapsed": False} | changes).items()
-    }
-    return Inspection(**numbers)
+    usual = {"objective": 0.0, "relative_gradient": 0.5, "average_gradient": 0.5, "squared_score": 1.0}
+    flags = {"log_precision": 0.0, "finite": True, "constant_mean": False, "constant_precision": False}
+    return Inspection(**{name: jnp.asarray(value) for name, value in (usual | flags | changes).items()})
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,7 @@ def found(**changes):
         ({}, Status.OUT_OF_STEPS, False),
         ({"relative_gradient": STATIONARY}, Status.CONVERGED, True),
         ({"relative_gradient": 0.0, "squared_score": 0.0}, Status.CONVERGED, True),
+        ({"average_gradient": STATIONARY}, Status.CONVERGED, False),  # at a kink; known at the end only
         ({"squared_score": 0.01}, Status.RUNAWAY, False),
         ({"log_precision": RUNAWAY_LOG_PRECISION + 1}, Status.RUNAWAY, True),
         ({"finite": False}, Status.NOT_FINITE, True),
@@ -83,7 +84,7 @@ def test_the_numbers_are_those_of_the_model(batch):
     assert float(seen.squared_score) == pytest.approx(score, rel=1e-5)
     assert float(seen.log_precision) == pytest.approx(np.average(np.log(precision), weights=batch.weight), rel=1e-4)
     assert bool(seen.finite)
-    assert not bool(seen.collapsed)
+    assert not bool(seen.constant_mean | seen.constant_precision)
 
 
 def test_the_relative_gradient_is_the_norm_of_the_sum_over_the_sum_of_the_norms(batch):
@@ -96,13 +97,14 @@ def test_the_relative_gradient_is_the_norm_of_the_sum_over_the_sum_of_the_norms(
     expected = norm(sum) / (norm(lambda t: t.likelihood) + norm(lambda t: t.penalty) + 1e-3 * where.likelihood)
     _, seen = inspect(MEAN, params, where, batch)
     assert float(seen.relative_gradient) == pytest.approx(float(expected), rel=1e-4)
+    assert float(seen.average_gradient) == pytest.approx(np.sqrt(3) * AVERAGE * float(expected / norm(sum)), rel=1e-4)
 
 
 @pytest.mark.parametrize("stage", [JOINT, MEAN])
 def test_the_constant_model_is_seen_as_converged(stage, batch):
     _, seen = inspect(stage, constant_params(start(), batch), single(0.0, 0.0), batch)
     assert status_of(seen) is Status.CONVERGED
-    assert bool(seen.collapsed)
+    assert bool(seen.constant_mean)
     variance = np.average((batch.y - np.average(batch.y, weights=batch.weight)) ** 2, weights=batch.weight)
     if stage is JOINT:
         assert float(seen.objective) == pytest.approx(0.5 * (1 + np.log(variance)), abs=1e-5)
@@ -112,7 +114,7 @@ def test_the_constant_model_is_seen_as_converged(stage, batch):
 
 def test_a_flat_model_is_moved_to_the_constant_one(batch):
     params, seen = inspect(JOINT, start(scale=0.02), single(0.0, 0.0), batch)
-    assert bool(seen.collapsed)
+    assert bool(seen.constant_mean & seen.constant_precision)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), params, constant_params(params, batch))
 
 
@@ -125,7 +127,8 @@ def test_a_lively_model_is_not_touched(batch):
 def test_the_mean_stage_leaves_the_precision_alone(batch):
     before = start(scale=0.02)
     after, seen = inspect(MEAN, before, single(0.0, 0.0), batch)
-    assert bool(seen.collapsed)
+    assert bool(seen.constant_mean)
+    assert not bool(seen.constant_precision)
     jax.tree.map(np.testing.assert_array_equal, after.precision, before.precision)
 
 
@@ -147,3 +150,31 @@ def test_a_stage_names_the_networks_it_moves():
     params = start()
     assert list(trained(params, MEAN)) == ["mean"]
     assert list(trained(params, JOINT)) == ["mean", "precision"]
+
+
+@pytest.mark.parametrize("flat", ["mean", "precision"])
+def test_one_flat_network_is_held_constant_if_the_stage_knows_the_others_objective(flat, batch):
+    lively = start()
+    before = lively._replace(**{flat: getattr(start(scale=0.02), flat)})
+    after, seen = inspect(JOINT, before, single(0.0, 0.0), batch)
+    jax.tree.map(np.testing.assert_array_equal, after, before)
+    after, seen = inspect(NARROWING, before, single(0.0, 0.0), batch)
+    assert (bool(seen.constant_mean), bool(seen.constant_precision)) == (flat == "mean", flat == "precision")
+    expected = hold_constant(before, batch, ACTIVATION, flat)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after, expected)
+
+
+@pytest.mark.parametrize("held", ["mean", "precision"])
+def test_in_a_narrowed_stage_the_objective_is_the_joint_one_and_the_held_level_follows(held, batch):
+    before, where = start(), single(2.0, -1.0)
+    after, seen = inspect(NARROWING.holding(held), before, where, batch)
+    expected = hold_constant(before, batch, ACTIVATION, held)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after, expected)
+    terms = joint_objective(after, batch, where, ACTIVATION)
+    assert float(seen.objective) == pytest.approx(float(sum(terms) / where.likelihood), rel=1e-5)
+
+
+def test_the_last_network_to_fall_flat_takes_the_held_one_to_the_constant_model(batch):
+    after, seen = inspect(NARROWING.holding("precision"), start(scale=0.02), single(0.0, 0.0), batch)
+    assert status_of(seen) is Status.CONVERGED
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after, constant_params(after, batch))

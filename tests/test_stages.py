@@ -1,11 +1,14 @@
-"""Recipes are data: what the paper's schedule splits into, and what is refused."""
+"""Recipes are data: what the paper's schedule splits into, what "auto" chooses, and what is refused."""
 
+import jax
 import numpy as np
 import pytest
 
+from heteroscope.constant import hold_constant
 from heteroscope.errors import InputError
-from heteroscope.networks import Architecture
-from heteroscope.objective import joint_objective, mean_objective
+from heteroscope.networks import Architecture, init_params
+from heteroscope.objective import Batch, joint_objective, mean_objective
+from heteroscope.regularisation import strengths
 from heteroscope.stages import mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
@@ -19,7 +22,7 @@ def test_the_papers_schedule_splits_600_000_steps_as_the_paper_does():
     assert (first.solver.floor, first.solver.peak, first.solver.clip) == (1e-4, 1e-2, 1000.0)
 
 
-@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+@pytest.mark.parametrize("schedule", ["auto", "fast", "cosine", "paper"])
 @pytest.mark.parametrize("max_steps", [2, 3, 100, 4001])
 def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     first, second = mean_first_recipe(ARCHITECTURE, max_steps, schedule).stages
@@ -42,5 +45,37 @@ def test_a_number_of_steps_that_is_none_is_refused(max_steps):
 
 
 def test_an_unknown_schedule_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="cosine, paper"):
+    with pytest.raises(InputError, match="auto, fast, cosine, paper"):
         mean_first_recipe(ARCHITECTURE, 100, "linear")
+
+
+def test_auto_is_fast_for_exact_gradients_and_cosine_for_batches():
+    assert mean_first_recipe(ARCHITECTURE, 100) == mean_first_recipe(ARCHITECTURE, 100, "fast")
+    batches = mean_first_recipe(ARCHITECTURE, 100, batch_size=10)
+    assert batches == mean_first_recipe(ARCHITECTURE, 100, "cosine", batch_size=10)
+    assert batches != mean_first_recipe(ARCHITECTURE, 100, "fast", batch_size=10)
+
+
+@pytest.mark.parametrize("held", ["mean", "precision"])
+def test_a_narrowed_stage_has_the_joint_objective_and_its_gradient_at_the_held_networks_best_level(held):
+    _, joint = mean_first_recipe(ARCHITECTURE, 100, "fast").stages
+    narrow = joint.holding(held)
+    assert narrow.held == held
+    assert set(narrow.trains) == {"mean", "precision"} - {held}
+    random = np.random.default_rng(0)
+    weight = random.uniform(0, 2, 30)
+    with jax.enable_x64(True):
+        rows = Batch(random.normal(size=(30, 2)), random.normal(1.0, 2.0, 30), weight / weight.mean())
+        params = jax.tree.map(np.float64, init_params(0, Architecture(2, (6, 6))))
+        params, where = hold_constant(params, rows, "leaky_relu", held), strengths(1.0, -0.5)
+
+        def value_and_gradient(objective):
+            return jax.value_and_grad(lambda p: sum(objective(p, rows, where, "leaky_relu")))(params)
+
+        (value, gradient), (expected, joint_gradient) = (
+            value_and_gradient(stage.objective) for stage in (narrow, joint)
+        )
+    (left,) = narrow.trains
+    assert float(value) == pytest.approx(float(expected), abs=1e-7)
+    for ours, theirs in zip(*(jax.tree.leaves(getattr(g, left)) for g in (gradient, joint_gradient)), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)

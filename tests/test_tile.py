@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from heteroscope import tile
-from heteroscope.constant import constant_params
+from heteroscope.constant import constant_params, hold_constant
 from heteroscope.engine import pad
 from heteroscope.networks import Architecture, predict_mean, predict_precision
 from heteroscope.objective import Batch, joint_objective, mean_objective
@@ -143,6 +143,22 @@ def test_a_flat_cell_is_caught_at_the_constant_model_long_before_the_step_limit(
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), fit.params, expected)
     variance = np.var(batch.y)
     assert fit.objective == pytest.approx(0.5 * (1 + np.log(variance)), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("where", "flat", "lively"), [((2.0, -4.0), "precision", "mean"), ((-1.0, 9.0), "mean", "precision")]
+)
+def test_a_network_that_falls_flat_is_held_at_its_best_level_while_the_other_goes_on(where, flat, lively):
+    recipe = mean_first_recipe(Architecture(2, (8, 8, 8)), 1500, "fast")
+    batch = pad(rows(), 64)
+    (fit,) = train_tile(batch, [Job(*where, seed=0)], recipe)
+    assert not any(np.any(layer.weight) for layer in getattr(fit.params, flat))
+    assert any(np.any(layer.weight) for layer in getattr(fit.params, lively))
+    assert fit.steps == 1500
+    expected = hold_constant(fit.params, batch, "leaky_relu", flat)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), fit.params, expected)
+    terms = joint_objective(fit.params, batch, strengths(*where), "leaky_relu")
+    assert fit.objective == pytest.approx(float(sum(terms)) / float(strengths(*where).likelihood), rel=1e-4)
 
 
 def test_a_cell_without_a_minimum_runs_away():

@@ -1,9 +1,9 @@
-"""The constant model, a stationary point in closed form, and the test whether a model is on its way there.
+"""The constant model, a stationary point in closed form, and the test whether a network is on its way there.
 
     mean = average y,    precision = 1 / average (y - mean)^2,    all weights zero
 
 Under an L2 penalty the zero network is a local minimum once there are two hidden layers: the likelihood's pull on a
-weight is a product of the other layers, the penalty's is not. A model caught there need not be trained to the end.
+weight is a product of the other layers, the penalty's is not. A network caught there need not be trained to the end.
 """
 
 import jax
@@ -31,35 +31,52 @@ def collapse(params: Params, batch: Batch, networks: tuple[str, ...]) -> Params:
     return params._replace(**{name: getattr(constant, name) for name in networks})
 
 
-def settle_levels(params: Params, batch: Batch, activation: str) -> Params:
-    """The same networks with output biases at their best: otherwise a bias in motion looks like a pull on weights."""
+def hold_constant(params: Params, batch: Batch, activation: str, network: str) -> Params:
+    """`params` with one network constant, at the level that is best beside the other one.
+
+    mean = sum w p y / sum w p,    precision = 1 / average w (mean - y)^2
+    """
+    if network == "mean":
+        share = batch.weight * predict_precision(params, batch.x, activation)
+        return params._replace(mean=_constant(params.mean, jnp.sum(share * batch.y) / jnp.sum(share)))
+    residual = predict_mean(params, batch.x, activation) - batch.y
+    variance = jnp.mean(batch.weight * residual**2) + PRECISION_FLOOR
+    return params._replace(precision=_constant(params.precision, _inverse_softplus(1.0 / variance)))
+
+
+def settle_levels(params: Params, batch: Batch, activation: str, weighted: bool = False) -> Params:
+    """The same networks with output biases at their best: otherwise a bias in motion looks like a pull on weights.
+
+    With `weighted`, the mean's level is best for the precisions that the rows have; without, for equal ones.
+    """
     residual = batch.y - predict_mean(params, batch.x, activation)
-    offset = jnp.mean(batch.weight * residual)
+    precision = predict_precision(params, batch.x, activation)
+    share = batch.weight * precision if weighted else batch.weight
+    offset = jnp.sum(share * residual) / jnp.sum(share)
     variance = jnp.mean(batch.weight * (residual - offset) ** 2) + PRECISION_FLOOR
-    typical = jnp.exp(jnp.mean(batch.weight * jnp.log(predict_precision(params, batch.x, activation))))
+    typical = jnp.exp(jnp.mean(batch.weight * jnp.log(precision)))
     shift = _inverse_softplus(1.0 / variance) - _inverse_softplus(typical)
     return Params(_shift_level(params.mean, offset), _shift_level(params.precision, shift))
 
 
 def collapses(
     networks: tuple[str, ...], params: Params, pull: Params, shrink: Params, batch: Batch, activation: str
-) -> Bool[Array, ""]:
-    """True if each named network is flat over the rows and the penalty outweighs the likelihood in its weights.
+) -> dict[str, Bool[Array, ""]]:
+    """For each named network: is it flat over the rows, and does the penalty outweigh the likelihood in its weights?
 
     `pull` and `shrink` are the gradients of likelihood and penalty, taken with the output biases at their best.
     """
     if len(params.mean) < 3:
-        return jnp.zeros((), bool)
+        return {name: jnp.zeros((), bool) for name in networks}
     spread = {
         "mean": _spread(predict_mean(params, batch.x, activation), batch),
         "precision": _spread(jnp.log(predict_precision(params, batch.x, activation)), batch),
     }
-    verdicts = [
-        (spread[name] < FLAT)
+    return {
+        name: (spread[name] < FLAT)
         & (_weight_size(getattr(pull, name)) <= DOMINATED * _weight_size(getattr(shrink, name)) + NEGLIGIBLE)
         for name in networks
-    ]
-    return jnp.all(jnp.stack(verdicts))
+    }
 
 
 def _constant(network: Network, level: Float[Array, ""]) -> Network:

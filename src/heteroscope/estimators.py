@@ -17,21 +17,20 @@ from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
 from heteroscope.grids import diagonal
-from heteroscope.networks import Architecture, check_architecture
+from heteroscope.networks import Architecture, Params, check_architecture
 from heteroscope.phases import label, observe
 from heteroscope.predictive import Prediction, moment_match, predict_members, stack_members
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
-from heteroscope.rows import Rows, merge_rows
-from heteroscope.scaling import ROUNDING
+from heteroscope.rows import Rows, batch_rows, merge_rows
+from heteroscope.scaling import ROUNDING, Scaling
 from heteroscope.search import SELECTIONS, Fold, results_table, search_diagonal
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.status import Status
-from heteroscope.tile import Job
+from heteroscope.tile import Fit, Job
 
-FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
-AUTO_BATCH = 256
 Logits = tuple[float, float]  # of rho and of gamma
+MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 
 
 class GaussianRegressor(RegressorMixin, BaseEstimator):
@@ -46,7 +45,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, reset=False)
-        return moment_match(*predict_members(self.members_, x, self.scaling_, self.activation))
+        return moment_match(*self._predict_members(self.members_, x, self.scaling_))
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9
@@ -70,10 +69,11 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         mean, std = self.predict(X, return_std=True)
         return stats.norm(loc=mean, scale=std)
 
-    def diagnose(self) -> str:
-        """A few lines for a person: which phase the fit is in, what that means, and what to do about it."""
-        check_is_fitted(self)
-        return diagnosis(self)
+    def _predict_members(
+        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
+    ) -> MemberMoments:
+        """Mean and std of every member; a method whose second network is no precision reads it in its own way."""
+        return predict_members(members, x, scaling, self.activation)
 
     def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
@@ -92,10 +92,36 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
             )
         return given, rows
 
-    def _recipe(self, rows: Rows) -> Recipe:
+    def _architecture(self, rows: Rows) -> Architecture:
         check_architecture(self.hidden, self.activation, self.start)
-        architecture = Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
-        return mean_first_recipe(architecture, self.max_steps, self.schedule, _batch_size(self.batch_size, len(rows.y)))
+        return Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
+
+    def _keep_members(self, fits: Sequence[Fit]) -> None:
+        """The fits whose numbers stayed finite become the members; the status of all of them is kept."""
+        usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
+        if not usable:
+            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
+        self.members_ = stack_members([fit.params for fit in usable])
+        self.status_ = tuple(fit.status for fit in fits)
+        self.n_iter_ = max(fit.steps for fit in fits)
+
+    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
+        prediction = moment_match(*self._predict_members(self.members_, rows.x, self.scaling_))
+        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
+        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+
+
+class PointRegressor(GaussianRegressor):
+    """What the regressors share that are fitted at a point (rho, gamma): the recipe, and a diagnosis in words."""
+
+    def diagnose(self) -> str:
+        """A few lines for a person: which phase the fit is in, what that means, and what to do about it."""
+        check_is_fitted(self)
+        return diagnosis(self)
+
+    def _recipe(self, rows: Rows) -> Recipe:
+        batch_size = batch_rows(self.batch_size, len(rows.y))
+        return mean_first_recipe(self._architecture(rows), self.max_steps, self.schedule, batch_size)
 
     def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
         """Fit one member a seed on all rows, and one more model on the fold's rows; that one's held-out score."""
@@ -106,25 +132,14 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
             tasks.append(Task(fold.training.batch(fold_scaling), [Job(*point, seeds[0])]))
         with progress_bar("fitting", bool(self.verbose)) as progress:
             fits, *judged = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
-        usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
-        if not usable:
-            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
-        self.members_ = stack_members([fit.params for fit in usable])
-        self.status_ = tuple(fit.status for fit in fits)
-        self.n_iter_ = max(fit.steps for fit in fits)
+        self._keep_members(fits)
         if fold is None:
             return None
-        members = stack_members([judged[0][0].params])
-        mean, std = predict_members(members, fold.held.x, fold_scaling, self.activation)
+        mean, std = self._predict_members(stack_members([judged[0][0].params]), fold.held.x, fold_scaling)
         return float(np.average(((fold.held.y - mean[0]) / std[0]) ** 2, weights=fold.held.weight))
 
-    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
-        prediction = moment_match(*predict_members(self.members_, rows.x, self.scaling_, self.activation))
-        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
-        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
 
-
-class HeteroskedasticRegressor(GaussianRegressor):
+class HeteroskedasticRegressor(PointRegressor):
     """Mean and precision networks at one point (rho, gamma) of the phase diagram.
 
     rho weighs the likelihood against the penalty and gamma shares the penalty between mean (gamma) and precision
@@ -188,15 +203,15 @@ class HeteroskedasticRegressor(GaussianRegressor):
         point = logits(self.rho, self.gamma)
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
-        fold = _held_out_fold(self.held_out, rows, random)
-        seeds = _seeds(random, _positive("n_members", self.n_members))
+        fold = held_out_fold(self.held_out, rows, random)
+        seeds = member_seeds(random, positive_integer("n_members", self.n_members))
         score = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._observe(rows, score)
         return self
 
 
-class HeteroskedasticRegressorCV(GaussianRegressor):
+class HeteroskedasticRegressorCV(PointRegressor):
     """The regressor that searches the diagonal rho = 1 - gamma by cross-validation, then refits on all rows.
 
     A coarse pass visits the whole line evenly in the logit, a fine pass the transition around its best point.
@@ -253,12 +268,12 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         """Search the diagonal, then fit `n_members` models on all rows at the chosen point."""
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
-        coarse = diagonal(_positive("n_coarse", self.n_coarse))
+        coarse = diagonal(positive_integer("n_coarse", self.n_coarse))
         given, rows = self._check_fit_input(X, y, sample_weight)
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
         folds = _folds(self.cv, given, rows, random)
-        seeds = _seeds(random, len(folds) + _positive("n_members", self.n_members))
+        seeds = member_seeds(random, len(folds) + positive_integer("n_members", self.n_members))
         with progress_bar("searching", bool(self.verbose)) as progress:
             found = search_diagonal(
                 folds, coarse, self.n_fine, recipe, seeds[: len(folds)], self.selection, self.n_jobs, progress
@@ -272,25 +287,20 @@ class HeteroskedasticRegressorCV(GaussianRegressor):
         return self
 
 
-def _positive(name: str, value: Any) -> int:
+def positive_integer(name: str, value: Any) -> int:
+    """`value` as an int, or an error that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(f"{name} must be a positive integer, got {value!r}")
     return int(value)
 
 
-def _batch_size(wanted: Any, n_rows: int) -> int | None:
-    if wanted == "auto":
-        return None if n_rows <= FULL_BATCH_ROWS else AUTO_BATCH
-    return None if wanted is None else _positive("batch_size", wanted)
-
-
-def _seeds(random_state: Any, n: int) -> list[int]:
+def member_seeds(random_state: Any, n: int) -> list[int]:
     """Independent seeds from one random state; the same state gives the same seeds."""
     entropy = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n)]
 
 
-def _held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
+def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
     """Rows for the model that judges a fit; None if no share is wanted or too few rows are there to judge by."""
     if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
         raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from heteroscope.constant import collapse, collapses, settle_levels
+from heteroscope.constant import collapse, collapses, hold_constant, settle_levels
 from heteroscope.networks import Params, predict_mean, predict_precision
 from heteroscope.objective import Batch
 from heteroscope.regularisation import Strengths
@@ -24,14 +24,16 @@ GRADIENT_FLOOR = 1e-3  # of rho: what counts as a gradient at all where targets 
 
 
 class Inspection(NamedTuple):
-    """Where a model stands; the objective is divided by rho."""
+    """Where a model stands; the objective is divided by rho, and a constant network has been moved to its level."""
 
     objective: Float[Array, ""]
     relative_gradient: Float[Array, ""]
+    average_gradient: Float[Array, ""]
     squared_score: Float[Array, ""]
     log_precision: Float[Array, ""]
     finite: Bool[Array, ""]
-    collapsed: Bool[Array, ""]
+    constant_mean: Bool[Array, ""]
+    constant_precision: Bool[Array, ""]
 
 
 def inspect_model(
@@ -41,10 +43,13 @@ def inspect_model(
     rows: Batch,
     sample: Batch,
     activation: str,
+    average: Float[Array, " variable"],
     moves: bool = True,
 ) -> tuple[Params, Inspection]:
-    """The model, if it `moves` set to the constant one on its way there, and what a sample of the rows shows of it."""
-    levelled = settle_levels(params, sample, activation)
+    """The model, if it `moves` with networks that collapse made constant, and what a sample of the rows shows of it."""
+    if stage.held:
+        params = hold_constant(params, rows, activation, stage.held)
+    levelled = settle_levels(params, sample, activation, weighted=bool(stage.alone))
     both = jax.tree.map(lambda *leaves: jnp.stack(leaves), params, levelled)
     pulls = jax.vmap(jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood))(both)
     pull, levelled_pull = (jax.tree.map(lambda leaf, k=k: leaf[k], pulls) for k in (0, 1))
@@ -52,9 +57,16 @@ def inspect_model(
     gradient = _norm(trained(jax.tree.map(jnp.add, pull, shrink), stage))
     scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
 
-    collapsed = collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation) & moves
-    constant = collapse(params, rows, stage.trains)
-    params = jax.tree.map(lambda new, old: jnp.where(collapsed, new, old), constant, params)
+    flat = {
+        name: verdict & moves
+        for name, verdict in collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation).items()
+    }
+    collapsed = jnp.all(jnp.stack(list(flat.values())))
+    for survivor, _ in stage.alone:
+        (other,) = set(stage.trains) - {survivor}
+        params = _choose(flat[other] & ~collapsed, hold_constant(params, rows, activation, other), params)
+    settled_networks = (*stage.trains, stage.held) if stage.held else stage.trains
+    params = _choose(collapsed, collapse(params, rows, settled_networks), params)
 
     terms = stage.objective(params, sample, strengths, activation)
     precision = predict_precision(params, sample.x, activation)
@@ -63,15 +75,17 @@ def inspect_model(
     return params, Inspection(
         objective=(terms.likelihood + terms.penalty) / strengths.likelihood,
         relative_gradient=jnp.where(collapsed, 0.0, jnp.maximum(gradient / scale, imbalance)),
+        average_gradient=jnp.where(collapsed, 0.0, jnp.maximum(_norm(average) / scale, imbalance)),
         squared_score=jnp.mean(sample.weight * precision * residual**2),
         log_precision=jnp.mean(sample.weight * jnp.log(precision)),
         finite=jnp.isfinite(gradient),
-        collapsed=collapsed,
+        constant_mean=flat.get("mean", jnp.asarray(stage.held == "mean")),
+        constant_precision=flat.get("precision", jnp.asarray(stage.held == "precision")),
     )
 
 
 def settled(found: Inspection) -> bool:
-    """Nothing is left to gain from further steps."""
+    """Nothing is left to gain from further steps; an average says so only once the steps are small, at the end."""
     return bool(
         not found.finite or found.relative_gradient <= STATIONARY or found.log_precision >= RUNAWAY_LOG_PRECISION
     )
@@ -81,11 +95,19 @@ def status_of(found: Inspection) -> Status:
     """How a training that stopped here has ended."""
     if not found.finite:
         return Status.NOT_FINITE
-    if found.relative_gradient <= STATIONARY:
+    if residual_gradient(found) <= STATIONARY:
         return Status.CONVERGED
     if found.squared_score < RUNAWAY_SQUARED_SCORE or found.log_precision >= RUNAWAY_LOG_PRECISION:
         return Status.RUNAWAY
     return Status.OUT_OF_STEPS
+
+
+def residual_gradient(found: Inspection) -> float:
+    """The smaller of the last relative gradient and the one averaged over the last steps.
+
+    Minima of networks with kinks lie on kinks: the gradient jumps there from step to step, only its average vanishes.
+    """
+    return float(np.minimum(found.relative_gradient, found.average_gradient))
 
 
 def trained(params: Params, stage: Stage) -> dict[str, Any]:
@@ -103,6 +125,11 @@ def _level_imbalance(
     slope = rows.weight * -jnp.expm1(-precision) / precision
     score = precision * residual**2
     return jnp.abs(jnp.mean(slope * (score - 1.0))) / jnp.mean(slope * (score + 1.0))
+
+
+def _choose(condition: Bool[Array, ""], yes: Params, no: Params) -> Params:
+    chosen: Params = jax.tree.map(lambda new, old: jnp.where(condition, new, old), yes, no)
+    return chosen
 
 
 def _norm(tree: Any) -> Float[Array, ""]:

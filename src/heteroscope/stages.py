@@ -6,21 +6,43 @@ A method is a `Recipe`; the engine runs any of them, so that no method brings a 
 from numbers import Integral
 from typing import NamedTuple
 
-from heteroscope.errors import InputError
-from heteroscope.networks import Architecture
-from heteroscope.objective import Objective, joint_objective, mean_objective
-from heteroscope.solvers.adam import SCHEDULES, Adam, cosine_adam, paper_adam
+import jax.numpy as jnp
 
-FULL_BATCH_ROWS = 512  # up to here a step sees all rows; beyond, batches of AUTO_BATCH reach the same scores sooner
-AUTO_BATCH = 256
+from heteroscope.errors import InputError
+from heteroscope.networks import PRECISION_FLOOR, Architecture, Params, predict_mean, predict_precision
+from heteroscope.objective import (
+    Batch,
+    Objective,
+    Terms,
+    gaussian_nll,
+    joint_objective,
+    mean_objective,
+    weight_norm,
+)
+from heteroscope.regularisation import Strengths
+from heteroscope.solvers.adam import Adam, cosine_adam, fast_adam, paper_adam
+
+SCHEDULES = ("auto", "fast", "cosine", "paper")
+MEAN_SHARE = {"fast": 0.1, "cosine": 5 / 12, "paper": 5 / 12}  # of all steps, for the mean alone
 
 
 class Stage(NamedTuple):
-    """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed."""
+    """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed.
+
+    `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
+    level in closed form, and a step costs half.
+    """
 
     objective: Objective
     trains: tuple[str, ...]
     solver: Adam
+    alone: tuple[tuple[str, Objective], ...] = ()
+    held: str | None = None
+
+    def holding(self, network: str) -> "Stage":
+        """The same stage with one network constant, for the network that is left."""
+        ((survivor, objective),) = [pair for pair in self.alone if pair[0] != network]
+        return Stage(objective, (survivor,), self.solver, held=network)
 
 
 class Recipe(NamedTuple):
@@ -35,8 +57,32 @@ class Recipe(NamedTuple):
     retires: bool = True
 
 
+def mean_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """rho (1 + log mean[w (mean - y)^2]) / 2 + the mean's penalty: the joint one at the best constant precision."""
+    mean = predict_mean(params, batch.x, activation)
+    variance = jnp.mean(batch.weight * (mean - batch.y) ** 2)
+    return Terms(
+        likelihood=strengths.likelihood * 0.5 * (1.0 + jnp.log(variance + PRECISION_FLOOR)),
+        penalty=strengths.mean_penalty * weight_norm(params.mean),
+    )
+
+
+def precision_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """rho mean[w nll] + the precision's penalty at the best constant mean, sum w p y / sum w p."""
+    precision = predict_precision(params, batch.x, activation)
+    share = batch.weight * precision
+    mean = jnp.full_like(precision, jnp.sum(share * batch.y) / jnp.sum(share))
+    return Terms(
+        likelihood=strengths.likelihood * jnp.mean(batch.weight * gaussian_nll(mean, precision, batch.y)),
+        penalty=strengths.precision_penalty * weight_norm(params.precision),
+    )
+
+
+ALONE = (("mean", mean_alone_objective), ("precision", precision_alone_objective))
+
+
 def mean_first_recipe(
-    architecture: Architecture, max_steps: object, schedule: str = "cosine", batch_size: int | None = None
+    architecture: Architecture, max_steps: object, schedule: str = "auto", batch_size: int | None = None
 ) -> Recipe:
     """The mean alone under squared error, then both networks; each stage has its share of `max_steps`.
 
@@ -47,25 +93,25 @@ def mean_first_recipe(
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
     steps = int(max_steps)
-    first = max(1, round(steps * 5 / 12))
-    if schedule == "paper":
+    chosen = choose_schedule(batch_size) if schedule == "auto" else schedule
+    first = max(1, round(steps * MEAN_SHARE[chosen]))
+    if chosen == "paper":
         cycle = max(2, steps // 12)
         solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
+    elif chosen == "fast":
+        solvers = fast_adam(first), fast_adam(steps - first)
     else:
         solvers = cosine_adam(first), cosine_adam(steps - first)
     return Recipe(
         architecture,
-        (Stage(mean_objective, ("mean",), solvers[0]), Stage(joint_objective, ("mean", "precision"), solvers[1])),
+        (
+            Stage(mean_objective, ("mean",), solvers[0]),
+            Stage(joint_objective, ("mean", "precision"), solvers[1], alone=ALONE if chosen == "fast" else ()),
+        ),
         batch_size,
     )
 
 
-def batch_rows(wanted: object, n_rows: int) -> int | None:
-    """How many rows a step sees: None for all of them, which "auto" takes up to FULL_BATCH_ROWS."""
-    if wanted == "auto":
-        return None if n_rows <= FULL_BATCH_ROWS else AUTO_BATCH
-    if wanted is None:
-        return None
-    if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
-        raise InputError(f'batch_size must be a positive integer, None or "auto", got {wanted!r}')
-    return int(wanted)
+def choose_schedule(batch_size: int | None) -> str:
+    """What "auto" means: "fast" where a gradient is exact, "cosine" where batches make it noisy."""
+    return "fast" if batch_size is None else "cosine"

@@ -20,9 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from heteroscope.baselines import BASELINES
 from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
-from heteroscope.estimators import GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.estimators import (
+    GaussianRegressor,
+    HeteroskedasticRegressor,
+    HeteroskedasticRegressorCV,
+    PointRegressor,
+)
 from heteroscope.networks import Layer, Network, Params, check_architecture
 from heteroscope.phases import Observables, Phase
 from heteroscope.scaling import Scaling
@@ -32,7 +38,7 @@ FORMAT = 1
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
 #: The only classes that a model folder can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
-    known.__name__: known for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV)
+    known.__name__: known for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, *BASELINES.values())
 }
 
 
@@ -209,17 +215,18 @@ def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRe
     observables: dict[str, Any] = {
         name: value if value is None else float(value) for name, value in fitted["observables_"].items()
     }
+    where = ("rho_", "gamma_") if isinstance(model, PointRegressor) else ("weight_decay_",)
+    fitted |= {name: float(fitted[name]) for name in where}
     fitted |= {
-        "rho_": float(fitted["rho_"]),
-        "gamma_": float(fitted["gamma_"]),
         "phase_": str(Phase(fitted["phase_"])),
         "status_": tuple(Status(status) for status in fitted["status_"]),
         "observables_": Observables(**observables),
     }
     if "feature_names_in_" in fitted:
         fitted["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
-    if "cv_results_" in fitted:
-        fitted["cv_results_"] = {name: _column(values) for name, values in fitted["cv_results_"].items()}
+    for table in ("cv_results_", "trials_"):
+        if table in fitted:
+            fitted[table] = {name: _column(values) for name, values in fitted[table].items()}
     fitted |= {"members_": _members(arrays), "scaling_": _scaling(arrays)}
     _check_shapes(fitted)
     for name, value in fitted.items():
@@ -229,7 +236,7 @@ def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRe
 
 def _column(values: list[Any]) -> np.ndarray:
     """Integers, floats (the infinite ones as text) or, where text is no number, words."""
-    if all(isinstance(value, int) for value in values):
+    if values and all(isinstance(value, int) for value in values):
         return np.array(values)
     try:
         return np.array([float(value) for value in values])

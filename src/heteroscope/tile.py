@@ -15,7 +15,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
-from heteroscope.inspection import Inspection, inspect_model, settled, status_of, trained
+from heteroscope.inspection import Inspection, inspect_model, residual_gradient, settled, status_of, trained
 from heteroscope.networks import Params, init_params
 from heteroscope.objective import Batch
 from heteroscope.regularisation import Strengths, strengths
@@ -56,25 +56,38 @@ class _Model(NamedTuple):
 
 def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
     """Run every stage of the recipe for every job; a settled model leaves its stage early, a broken one at once."""
-    models = [_start(job, recipe) for job in jobs]
+    models = [start_model(job, recipe) for job in jobs]
     found: dict[int, Inspection] = {}
     steps = [0] * len(jobs)
     for stage in recipe.stages:
-        models = [_enter(model, stage) for model in models]
+        own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
+        models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
         done = 0
         while active and done < stage.solver.steps:
             chunk = min(max(FIRST_CHECK, done), stage.solver.steps - done)
             done += chunk
-            advanced = _advance(models, active, rows, chunk, stage, recipe)
-            for index, (model, inspection) in zip(active, advanced, strict=True):
-                models[index], found[index], steps[index] = model, inspection, steps[index] + chunk
+            for common in dict.fromkeys(own[index] for index in active):
+                members = [index for index in active if own[index] == common]
+                advanced = _advance(models, members, rows, chunk, common, recipe)
+                for index, (model, inspection) in zip(members, advanced, strict=True):
+                    models[index], found[index], steps[index] = model, inspection, steps[index] + chunk
+                    own[index] = _narrowed(common, inspection)
+                    if own[index] != common:
+                        models[index] = enter(model, own[index], done)
             active = [index for index in active if _goes_on(found[index], recipe)]
     return [_fit(model, found[index], steps[index]) for index, model in enumerate(models)]
 
 
 def _goes_on(found: Inspection, recipe: Recipe) -> bool:
     return not settled(found) if recipe.retires else bool(found.finite)
+
+
+def _narrowed(stage: Stage, found: Inspection) -> Stage:
+    """The stage without the network that has become constant, if there is one and the stage knows how."""
+    if not stage.alone or found.constant_mean == found.constant_precision:
+        return stage
+    return stage.holding("mean" if found.constant_mean else "precision")
 
 
 @lru_cache
@@ -84,22 +97,26 @@ def lanes(recipe: Recipe) -> int:
     sizes = (shape.n_features, *shape.hidden, 1)
     n_weights = 2 * sum((n_in + 1) * n_out for n_in, n_out in pairwise(sizes))
     budget = _LANE_BYTES.get(jax.default_backend(), _LANE_BYTES["gpu"])
-    return int(np.clip(budget // (4 * 4 * n_weights), 2, 16 if jax.default_backend() == "cpu" else 512))
+    return int(np.clip(budget // (4 * 4 * n_weights), 1, 16 if jax.default_backend() == "cpu" else 512))
 
 
-def _start(job: Job, recipe: Recipe) -> _Model:
+def start_model(job: Job, recipe: Recipe) -> _Model:
+    """A model as its seed makes it, with no solver yet."""
     single = Strengths(*(np.float32(value) for value in strengths(job.logit_rho, job.logit_gamma)))
     key = np.array([0, job.seed], np.uint32)
     return _Model(init_params(job.seed, recipe.architecture), None, key, single)
 
 
-def _enter(model: _Model, stage: Stage) -> _Model:
+def enter(model: _Model, stage: Stage, position: int = 0) -> _Model:
+    """The model with a fresh solver, `position` steps into the stage's schedule."""
     n_variables = sum(leaf.size for leaf in jax.tree.leaves(trained(model.params, stage)))
-    return model._replace(solver_state=jax.device_get(stage.solver.init(np.zeros(n_variables, np.float32))))
+    state = stage.solver.init(np.zeros(n_variables, np.float32), position)
+    return model._replace(solver_state=jax.device_get(state))
 
 
 def _fit(model: _Model, found: Inspection, steps: int) -> Fit:
-    return Fit(model.params, status_of(found), float(found.objective), float(found.relative_gradient), steps)
+    params = jax.device_get(model.params)
+    return Fit(params, status_of(found), float(found.objective), residual_gradient(found), steps)
 
 
 def _advance(
@@ -110,6 +127,10 @@ def _advance(
     inspected = _subsample(rows)
     for first in range(0, len(active), width):
         group = active[first : first + width]
+        if width == 1:
+            model, found = advance(models[group[0]], rows, inspected, n_steps, stage, recipe)
+            yield model, jax.device_get(found)
+            continue
         filled = [models[index] for index in group] + [models[group[-1]]] * (width - len(group))
         stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *filled)
         after = jax.device_get(advance(stacked, rows, inspected, n_steps, stage, recipe))
@@ -121,17 +142,18 @@ def _advance(
 def advance(
     models: _Model, rows: Batch, inspected: Batch, n_steps: Int[Array, ""] | int, stage: Stage, recipe: Recipe
 ) -> tuple[_Model, Inspection]:
-    """`n_steps` of one stage for a lane group, and what is then to be seen of each model."""
+    """`n_steps` of one stage for a lane group, or for a model by itself, and what is then to be seen of each."""
 
     def one(model: _Model) -> tuple[_Model, Inspection]:
         model = _advance_one(model, rows, n_steps, stage, recipe)
         activation = recipe.architecture.activation
+        average = stage.solver.average_gradient(model.solver_state)
         params, found = inspect_model(
-            stage, model.params, model.strengths, rows, inspected, activation, moves=recipe.retires
+            stage, model.params, model.strengths, rows, inspected, activation, average, moves=recipe.retires
         )
         return model._replace(params=params), found
 
-    return jax.vmap(one)(models)
+    return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
 
 
 def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe: Recipe) -> _Model:

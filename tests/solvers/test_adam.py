@@ -9,15 +9,15 @@ from heteroscope.errors import InputError
 from heteroscope.solvers.adam import Adam, cosine_adam, paper_adam, triangular2
 
 
-def numpy_adam(start, gradient_of, rates, clip):
+def numpy_adam(start, gradient_of, rates, clip, momentum, memory, epsilon):
     variables, m, v = start.copy(), np.zeros_like(start), np.zeros_like(start)
     for t, rate in enumerate(rates, start=1):
         gradient = gradient_of(variables)
         norm = np.sqrt(np.sum(gradient**2))
         gradient = gradient * min(1.0, clip / norm)
-        m = 0.9 * m + 0.1 * gradient
-        v = 0.999 * v + 0.001 * gradient**2
-        variables = variables - rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        m = momentum * m + (1 - momentum) * gradient
+        v = memory * v + (1 - memory) * gradient**2
+        variables = variables - rate * (m / (1 - momentum**t)) / (np.sqrt(v / (1 - memory**t)) + epsilon)
     return variables
 
 
@@ -28,16 +28,51 @@ def run(adam, start, gradient_of):
     return variables
 
 
+@pytest.mark.parametrize(("momentum", "memory"), [(0.9, 0.999), (0.99, 0.95)])
 @pytest.mark.parametrize("clip", [1000.0, 0.5])
 @pytest.mark.parametrize("schedule", ["cosine", "paper"])
-def test_steps_equal_the_equations(schedule, clip):
+def test_steps_equal_the_equations(schedule, clip, momentum, memory):
     random = np.random.default_rng(0)
     start, curvature = random.normal(size=6), random.uniform(0.1, 10, 6)
-    adam = Adam(40, schedule=schedule, peak=1e-2, floor=1e-4, cycle=16, clip=clip)
+    adam = Adam(40, schedule, 1e-2, 1e-4, 16, clip=clip, momentum=momentum, memory=memory)
     with jax.enable_x64(True):
         found = run(adam, start, lambda p: curvature * p)
-        rates = [float(adam.learning_rate()(t)) for t in range(40)]
-    np.testing.assert_allclose(found, numpy_adam(start, lambda p: curvature * p, rates, clip), rtol=1e-7)
+        rates = [float(adam.learning_rate()(jnp.int32(t))) for t in range(40)]
+    expected = numpy_adam(start, lambda p: curvature * p, rates, clip, momentum, memory, adam.epsilon)
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+
+def test_a_gradient_as_small_as_the_smallest_rho_still_moves_the_variables():
+    adam = Adam(100, schedule="cosine", peak=1e-2)
+    variables, state = jnp.zeros(2), adam.init(jnp.zeros(2))
+    for _ in range(5):
+        variables, state = adam.step(jnp.full(2, 1e-11), state, variables)
+    expected = -sum(float(adam.learning_rate()(t)) for t in range(5))
+    np.testing.assert_allclose(variables, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_run_of_a_few_steps_has_a_rate_too(steps):
+    rate = cosine_adam(steps).learning_rate()
+    assert np.isfinite([float(rate(step)) for step in range(steps)]).all()
+
+
+def test_a_solver_that_starts_late_is_there_in_its_schedule_with_moments_of_zero():
+    adam = Adam(100, schedule="cosine", peak=1e-2)
+    gradient, variables = jnp.array([2.0, -0.5]), jnp.zeros(2)
+    late, state = adam.step(gradient, adam.init(variables, position=60), variables)
+    np.testing.assert_allclose(late, -float(adam.learning_rate()(60)) * np.sign(gradient), rtol=1e-5)
+    assert int(state.position) == 61
+
+
+def test_the_average_gradient_vanishes_where_the_gradient_only_jumps():
+    adam = Adam(400, schedule="cosine", peak=1e-3, momentum=0.99, memory=0.95)
+    variables, state = jnp.array([0.05]), adam.init(jnp.zeros(1))
+    for _ in range(adam.steps):
+        gradient = jnp.sign(variables)  # of |x|
+        variables, state = adam.step(gradient, state, variables)
+    assert abs(float(gradient[0])) == 1.0
+    assert abs(float(adam.average_gradient(state)[0])) < 0.2
 
 
 @pytest.mark.parametrize("step", [0, 1, 124, 125, 200, 249, 250, 300, 375, 500, 749, 1000])

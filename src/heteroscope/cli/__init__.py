@@ -3,6 +3,7 @@
 import click
 
 from heteroscope import __version__
+from heteroscope.cli.compare import compare
 from heteroscope.cli.demo import demo
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
@@ -25,5 +26,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, map_, field):
+for command in (demo, fit, predict, map_, field, compare):
     main.add_command(command)

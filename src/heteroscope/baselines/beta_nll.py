@@ -1,0 +1,62 @@
+"""beta-NLL (Seitzer, Tavakoli, Antic & Martius 2022): rows of large variance are not given up on."""
+
+from typing import Any
+
+import numpy as np
+
+from heteroscope import defaults
+from heteroscope.baselines.objectives import BetaNLL
+from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.errors import InputError
+from heteroscope.objective import Objective
+
+
+class BetaNLLRegressor(BaselineRegressor):
+    """min (1/N) sum_i [variance_i^beta]_fixed nll_i: the likelihood with each row weighed by its own variance^beta.
+
+    Under plain likelihood the mean's gradient is divided by the variance: where the mean is still wrong the variance
+    grows, and the mean stops learning. beta = 0 is `MLERegressor`; beta = 1 gives the mean the gradient of the squared
+    error. The authors recommend 0.5.
+
+    Parameters
+    ----------
+    beta : from 0 to 1.
+    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
+        `MLERegressor`, as are the attributes.
+    """
+
+    def __init__(
+        self,
+        beta: Any = 0.5,
+        *,
+        weight_decay: Any = "auto",
+        held_out: Any = 0.2,
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
+        start: Any = "he",
+        max_steps: Any = defaults.SEARCH_STEPS,
+        batch_size: Any = "auto",
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+    ) -> None:
+        super().__init__(
+            weight_decay=weight_decay,
+            held_out=held_out,
+            hidden=hidden,
+            activation=activation,
+            start=start,
+            max_steps=max_steps,
+            batch_size=batch_size,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.beta = beta
+
+    def objective(self) -> Objective:
+        """The likelihood weighed by variance^beta."""
+        number = isinstance(self.beta, int | float | np.number) and not isinstance(self.beta, bool)
+        if not number or not 0 <= self.beta <= 1:
+            raise InputError(f"beta must be a number from 0 (likelihood) to 1 (squared error), got {self.beta!r}")
+        return BetaNLL(float(self.beta), self.head)

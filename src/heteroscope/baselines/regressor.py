@@ -1,0 +1,206 @@
+"""The estimator that every baseline is: a method supplies an objective and a head, all the rest is shared.
+
+Maximum likelihood has no minimum: without a penalty, or if it is trained for long, it overfits. So weight decay and
+number of steps are chosen on held-out rows, as a careful user would do; then all rows are fitted with the choice.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.utils import check_random_state
+
+from heteroscope import defaults, metrics
+from heteroscope.baselines.heads import Head, variance_head
+from heteroscope.baselines.objectives import decay_logits
+from heteroscope.engine import Task, train
+from heteroscope.errors import InputError
+from heteroscope.estimators import (
+    GaussianRegressor,
+    MemberMoments,
+    held_out_fold,
+    member_seeds,
+    positive_integer,
+)
+from heteroscope.networks import Params
+from heteroscope.objective import Objective
+from heteroscope.phases import RUNAWAY_SCORE
+from heteroscope.predictive import moment_match, predict_members, stack_members
+from heteroscope.progress import Progress, progress_bar
+from heteroscope.rows import Rows, batch_rows
+from heteroscope.scaling import Scaling
+from heteroscope.search import Fold
+from heteroscope.solvers.adam import cosine_adam
+from heteroscope.stages import Recipe, Stage
+from heteroscope.status import Status
+from heteroscope.tile import Fit, Job
+
+#: Candidates of weight_decay="auto": dense where tables of a few hundred rows have their best, 0 and little for large
+#: ones; each is trained for every share of max_steps, so that stopping early is a choice too.
+DECAYS = (0.0, 1e-4, 1e-3, 1e-2, 3e-2, 7e-2, 1.5e-1, 3e-1)
+STEP_SHARES = (0.25, 1.0)
+TRIAL_MEMBERS = 2  # members by which an ensemble's candidates are judged: enough to show what disagreement adds
+
+
+class Trial(NamedTuple):
+    """A candidate, judged on held-out rows: their average NLL and squared score (residual / std)^2."""
+
+    steps: int
+    weight_decay: float
+    nll: float = np.nan
+    squared_score: float | None = None
+
+
+class BaselineRegressor(GaussianRegressor, ABC):
+    """A Gaussian regressor that minimises the objective of its method; subclasses say which, and what their head is."""
+
+    #: What the second network stands for.
+    head: Head = staticmethod(variance_head)
+
+    def __init__(
+        self,
+        *,
+        weight_decay: Any = "auto",
+        held_out: Any = 0.2,
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
+        start: Any = "he",
+        max_steps: Any = defaults.SEARCH_STEPS,
+        batch_size: Any = "auto",
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+    ) -> None:
+        self.weight_decay = weight_decay
+        self.held_out = held_out
+        self.hidden = hidden
+        self.activation = activation
+        self.start = start
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @abstractmethod
+    def objective(self) -> Objective:
+        """What one model minimises; it must be hashable by value and picklable."""
+
+    def stages(self, steps: int) -> tuple[Stage, ...]:
+        """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""
+        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps)),)
+
+    def members_wanted(self) -> int:
+        """How many models with different starts are moment-matched into one Gaussian."""
+        return 1
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineRegressor":
+        """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them."""
+        candidates = self._candidates()
+        n_members = self.members_wanted()
+        _, rows = self._check_fit_input(X, y, sample_weight)
+        recipes = {trial.steps: self._recipe(rows, trial.steps) for trial in candidates}
+        random = check_random_state(self.random_state)
+        fold = held_out_fold(self.held_out, rows, random)
+        if fold is None and len(candidates) > 1:
+            raise InputError(
+                'weight_decay="auto" is chosen on held-out rows, and none are left to hold out: bring more rows, set '
+                "held_out above 0, or give weight_decay as a number"
+            )
+        seeds = member_seeds(random, n_members)
+        n_trials = 0 if fold is None else len(candidates) * len(seeds[:TRIAL_MEMBERS])
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            counted = _Counted(progress, n_trials + n_members)
+            trials = [] if fold is None else self._try(fold, candidates, seeds[:TRIAL_MEMBERS], recipes, counted)
+            best = min(trials or candidates, key=lambda trial: trial.nll)
+            self.scaling_ = rows.scaling()
+            jobs = [Job(*decay_logits(best.weight_decay), seed) for seed in seeds]
+            fits = self._train(rows, self.scaling_, jobs, recipes[best.steps], counted.after(n_trials))
+        self._keep_members(fits)
+        self.weight_decay_ = float(best.weight_decay)
+        self.trials_ = {
+            "steps": np.array([trial.steps for trial in trials], int),
+            "weight_decay": np.array([trial.weight_decay for trial in trials], float),
+            "held_out_nll": np.array([trial.nll for trial in trials], float),
+        }
+        self._observe(rows, best.squared_score)
+        return self
+
+    def _candidates(self) -> list[Trial]:
+        """What is tried, or the one point that the parameters name."""
+        steps = positive_integer("max_steps", self.max_steps)
+        if isinstance(self.weight_decay, str) and self.weight_decay == "auto":
+            lengths = dict.fromkeys(max(1, round(share * steps)) for share in STEP_SHARES)
+            return [Trial(length, decay) for length in lengths for decay in DECAYS]
+        decay_logits(self.weight_decay)  # refuses what is no weight decay before any row is looked at
+        return [Trial(steps, self.weight_decay)]
+
+    def _recipe(self, rows: Rows, steps: int) -> Recipe:
+        # Models run every step: the rules by which the engine retires a model are about its own objective and head.
+        batch_size = batch_rows(self.batch_size, len(rows.y))
+        return Recipe(self._architecture(rows), self.stages(steps), batch_size, retires=False)
+
+    def _try(
+        self,
+        fold: Fold,
+        candidates: Sequence[Trial],
+        seeds: Sequence[int],
+        recipes: dict[int, Recipe],
+        counted: "_Counted",
+    ) -> list[Trial]:
+        """Every candidate on the fold's training rows, those of equal length side by side, judged on held-out rows."""
+        scaling = fold.training.scaling()
+        trials: list[Trial] = []
+        for steps, recipe in recipes.items():
+            same = [trial for trial in candidates if trial.steps == steps]
+            jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in same for seed in seeds]
+            fits = self._train(fold.training, scaling, jobs, recipe, counted.after(len(trials) * len(seeds)))
+            groups = [fits[first : first + len(seeds)] for first in range(0, len(fits), len(seeds))]
+            trials += [
+                self._judged(trial, group, fold.held, scaling) for trial, group in zip(same, groups, strict=True)
+            ]
+        return trials
+
+    def _judged(self, trial: Trial, fits: Sequence[Fit], held: Rows, scaling: Scaling) -> Trial:
+        members = [fit.params for fit in fits if fit.status != Status.NOT_FINITE]
+        if not members:
+            return trial._replace(nll=np.inf, squared_score=np.inf)
+        prediction = moment_match(*self._predict_members(stack_members(members), held.x, scaling))
+        nll = metrics.nll(held.y, prediction.mean, prediction.std, sample_weight=held.weight)
+        score = np.average(((held.y - prediction.mean) / prediction.std) ** 2, weights=held.weight)
+        return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=float(score))
+
+    def _train(
+        self, rows: Rows, scaling: Scaling, jobs: Sequence[Job], recipe: Recipe, progress: Progress | None
+    ) -> list[Fit]:
+        """The engine's fits, with a status that reads the second network as this method's head does."""
+        fits = train([Task(rows.batch(scaling), jobs)], recipe, n_jobs=self.n_jobs, progress=progress)[0]
+        return [fit._replace(status=self._status(fit, rows, scaling)) for fit in fits]
+
+    def _status(self, fit: Fit, rows: Rows, scaling: Scaling) -> Status:
+        """How a training ended; "converged" is never said, since without a penalty there is nothing to converge to."""
+        if fit.status == Status.NOT_FINITE:
+            return fit.status
+        mean, std = self._predict_members(stack_members([fit.params]), rows.x, scaling)
+        score = np.average(((rows.y - mean[0]) / std[0]) ** 2, weights=rows.weight)
+        return Status.RUNAWAY if score < RUNAWAY_SCORE else Status.OUT_OF_STEPS
+
+    def _predict_members(
+        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
+    ) -> MemberMoments:
+        """Mean and std of every member: the std that a precision network would give tells the output to the head."""
+        mean, std = predict_members(members, x, scaling, self.activation)
+        return mean, scaling.y_scale / np.sqrt(self.head((scaling.y_scale / std) ** 2))
+
+
+class _Counted(NamedTuple):
+    """The progress of one round of models as that of all rounds."""
+
+    progress: Progress | None
+    total: int
+
+    def after(self, offset: int) -> Progress | None:
+        progress = self.progress
+        return (lambda done, _: progress(offset + done, self.total)) if progress else None

@@ -1,0 +1,109 @@
+"""`heteroscope compare`: tables on screen and on disk, notes, and mistakes in one line."""
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from heteroscope import comparison
+from heteroscope.baselines import methods
+from heteroscope.baselines.methods import METHODS, Method
+from heteroscope.cli.compare import NAMES, compare
+from heteroscope.cli.one_line import OneLineGroup
+from heteroscope.comparison import SCORES
+
+GROUP = OneLineGroup("heteroscope", commands={"compare": compare})
+
+
+def run(*words):
+    return CliRunner().invoke(GROUP, ["compare", *(str(word) for word in words)])
+
+
+def refused(*words):
+    result = run(*words)
+    assert result.exit_code != 0
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1, "one line"
+    return result.stderr
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(0)
+    a = random.standard_normal(60)
+    path = tmp_path / "houses.csv"
+    pd.DataFrame({"a": a, "price": 5 + a + 0.1 * random.standard_normal(60)}).to_csv(path, index=False)
+    return path
+
+
+def test_the_names_in_the_help_are_those_that_there_are():
+    assert tuple(METHODS) == NAMES
+    assert ",".join(NAMES) in "".join(run("--help").stdout.split())
+
+
+def test_two_methods_on_a_table_print_and_write_their_tables(table, tmp_path):
+    out = tmp_path / "out"
+    words = (table, "--target", "price", "--methods", "gp,catboost", "--splits", 2, "--out", out, "--jobs", 1)
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    for text in ("gp", "catboost", "Difference to gp", *(title.split()[0] for title in SCORES.values())):
+        assert text in result.stdout
+    assert "Note:" not in result.stdout
+    records, summary = pd.read_csv(out / "records.csv"), pd.read_csv(out / "summary.csv", index_col="method")
+    assert len(records) == 4
+    expected = records.groupby("method")["nll"].mean()
+    np.testing.assert_allclose(summary["nll"], expected[summary.index])
+    assert "| catboost |" in (out / "summary.md").read_text()
+    assert not list(out.glob(".*"))
+    before = {path: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
+    assert run(*words).stdout == result.stdout
+    assert {path: path.stat().st_mtime_ns for path in (out / "records").iterdir()} == before
+
+
+def test_by_default_notes_say_which_methods_are_left_out_and_which_failed(table, tmp_path, monkeypatch):
+    def broken():
+        class Broken(METHODS["gp"].make):
+            def fit(self, X, y):
+                raise RuntimeError("no luck")
+
+        return Broken()
+
+    few = {"gp": METHODS["gp"], "gp2": Method(METHODS["gp"].make, max_rows=10), "bad": Method(broken)}
+    few["lost"] = Method(METHODS["gp"].make, package="no_such_package")
+    monkeypatch.setattr(methods, "METHODS", few)
+    result = run(table, "--target", "price", "--splits", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "Note: gp2 is left out: it is for at most 10 training rows, here are 54." in result.stdout
+    assert "Note: lost is left out: the package 'no_such_package' is not installed: pip install" in result.stdout
+    assert "Note: bad failed on split 1: RuntimeError: no luck" in result.stdout
+
+
+def test_mistakes_are_one_line(table, tmp_path):
+    some = ("--methods", "gp", "--splits", 2, "--out", tmp_path / "out")
+    assert "did you mean 'catboost'" in refused(
+        "sine", "--methods", "catbost", "--splits", 2, "--out", tmp_path / "out"
+    )
+    assert "--target" in refused(table, *some)
+    assert "did you mean 'price'" in refused(table, *some, "--target", "prise")
+    assert "at least two splits" in refused("sine", "--methods", "gp", "--splits", 1, "--out", tmp_path / "out")
+    assert "is a file" in refused("sine", "--methods", "gp", "--out", table)
+    assert "is a file" in refused("sine", "--methods", "gp", "--out", table / "deeper")
+    assert "--protocol" in refused("sine", *some, "--protocol", "mine")
+    assert "did you mean 'yacht'" in refused("yatch", *some)
+    assert not (tmp_path / "out").exists(), "nothing is written before the input is known to be good"
+
+
+def test_the_default_folder_is_named_after_the_data(table, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    seen = {}
+
+    def fake(data, methods, **settings):
+        seen.update(settings, data=data, methods=methods)
+        raise click.ClickException("enough")
+
+    monkeypatch.setattr(comparison, "compare", fake)
+    run(table, "--target", "price")
+    assert str(seen["out"]) == "houses-compare"
+    assert seen["methods"] is None
+    assert seen["n_splits"] == comparison.N_SPLITS
