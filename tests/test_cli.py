@@ -356,12 +356,14 @@ class TestHelp:
 
 
 DOCUMENTED = re.findall(r"^\$ heteroscope (.*)$", (ROOT / "docs" / "command-line.md").read_text(), flags=re.MULTILINE)
+TINY_THEORY = 32  # points of the field theory on a page
 TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
 
 
 def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("heteroscope.demo.SEARCH", TINY_DEMO)
+    monkeypatch.setattr("heteroscope.demo.THEORY_POINTS", TINY_THEORY)
     houses = table().rename(columns={"a": "area", "y": "price"}).assign(rooms=np.arange(20) % 5)
     houses.to_csv("houses.csv", index=False)
     assert {line.split()[0] for line in DOCUMENTED} == set(COMMANDS)
@@ -379,6 +381,7 @@ def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
 
 def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
     monkeypatch.setattr("heteroscope.demo.SEARCH", TINY_DEMO)
+    monkeypatch.setattr("heteroscope.demo.THEORY_POINTS", TINY_THEORY)
     result = run("demo", "--out", tmp_path / "new", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("->") == 1

@@ -26,7 +26,8 @@ def table(tmp_path):
     return path
 
 
-def test_a_named_set_gives_the_diagram_its_figures_and_the_page(tmp_path):
+def test_a_named_set_gives_the_diagram_its_figures_and_the_page(tmp_path, monkeypatch):
+    monkeypatch.setattr("heteroscope.cli.map.THEORY_POINTS", 32)
     out, page = tmp_path / "out", tmp_path / "page.html"
     result = run("map", "sine", *SMALL, "--out", out, "--report", page)
     assert result.exit_code == 0, result.output
