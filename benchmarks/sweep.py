@@ -62,14 +62,17 @@ def _overhead(folder: Path) -> None:
 
     engine(-1)
     sweep(-1)  # compilations are over
-    seconds = {arm: [_seconds(arm, turn) for turn in range(N_TURNS)] for arm in (engine, sweep)}
-    share = statistics.median(seconds[engine]) / statistics.median(seconds[sweep])
+    seconds: dict = {engine: [], sweep: []}
+    for turn in range(N_TURNS):  # in turns, so that a change in the machine's load meets both
+        for arm, taken in seconds.items():
+            taken.append(_seconds(arm, turn))
+    shares = [alone / whole for alone, whole in zip(seconds[engine], seconds[sweep], strict=True)]
     n_models = len(RHOS) * len(GAMMAS)
     print(f"{n_models} models of {STEPS} steps, {N_PROCESSES} processes, median of {N_TURNS} turns.\n")
     print("| | seconds |\n|---|---:|")
     print(f"| the engine alone | {statistics.median(seconds[engine]):.1f} |")
     print(f"| the sweep: training, scores, labels, store | {statistics.median(seconds[sweep]):.1f} |")
-    print(f"| share of the sweep inside the engine | {100 * min(share, 1.0):.0f} % |\n")
+    print(f"| engine over sweep, turn by turn | {', '.join(f'{share:.2f}' for share in shares)} |\n")
 
 
 def _seconds(arm, turn: int) -> float:
