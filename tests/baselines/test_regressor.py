@@ -25,8 +25,6 @@ from heteroscope.tile import Fit
 SMALL = {"hidden": (4,), "max_steps": 40, "random_state": 0}
 # no hidden layer: the checks fit rows of a dozen shapes, and compiling is what takes their time
 CHECKED = {"hidden": (), "max_steps": 2000, "random_state": 0, "weight_decay": 1e-3, "held_out": 0}
-# the checks compile so many programs in one worker that loky renews it, which it says in a warning
-pytestmark = pytest.mark.filterwarnings("ignore:A worker stopped while some jobs")
 PLAIN = {"weight_decay": 0.0, "held_out": 0, "random_state": 0}
 
 
