@@ -39,6 +39,7 @@ ORDER = [
     "store",
     "sweep",
     "estimators",
+    "tuning",
     "baselines",
     "storage",
     "comparison",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from heteroscope.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal, refine
+from heteroscope.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, bisect, diagonal, refine
 
 
 def test_the_network_grid_has_the_22_values_of_the_paper():
@@ -59,3 +59,14 @@ def test_refinement_never_returns_to_a_visited_point_between_uneven_neighbours()
 @pytest.mark.parametrize(("n_visited", "n_points"), [(1, 4), (5, 0)])
 def test_refinement_of_nothing_or_by_nothing_is_empty(n_visited, n_points):
     assert refine(diagonal(n_visited), 0, n_points).shape == (0,)
+
+
+def test_bisection_halves_the_intervals_between_underfit_and_overfit():
+    line = np.array([0.0, 2.0, 4.0, 7.0, 9.0])
+    under, over = [True, True, False, False, False], [False, False, False, True, True]
+    np.testing.assert_allclose(bisect(line, under, over, 5), [3.0, 5.5])
+    np.testing.assert_allclose(bisect(line, under, over, 1), [5.5])
+    np.testing.assert_allclose(bisect(line, [True] * 5, [False] * 5, 3), [8.0])
+    np.testing.assert_allclose(bisect(line, [False] * 5, [False] * 5, 2), [1.0, 5.5])
+    assert len(bisect(line, [False] * 5, [True] * 5, 3)) == 0
+    assert len(bisect(line[:1], [True], [False], 3)) == 0

@@ -139,7 +139,7 @@ SWEEP = """
         split = datasets.load("sine")
         phase_diagram(split.x_train, split.y_train, X_test=split.x_test, y_test=split.y_test,
                       rhos=[0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999], gammas=[0.1, 0.9], n_seeds=3,
-                      hidden=(16, 16), max_steps=2000, n_jobs=int(sys.argv[2]), store=sys.argv[1])
+                      hidden=(16, 16), max_steps=500, n_jobs=int(sys.argv[2]), store=sys.argv[1])
 """
 
 

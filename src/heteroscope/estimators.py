@@ -24,12 +24,11 @@ from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
 from heteroscope.rows import Rows, batch_rows, merge_rows
 from heteroscope.scaling import ROUNDING, Scaling
-from heteroscope.search import SELECTIONS, Fold, results_table, search_diagonal
+from heteroscope.search import SELECTIONS, Fold, Logits, Search, results_table, search_diagonal, search_grid
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
 
-Logits = tuple[float, float]  # of rho and of gamma
 MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 
 
@@ -214,12 +213,16 @@ class HeteroskedasticRegressor(PointRegressor):
 class HeteroskedasticRegressorCV(PointRegressor):
     """The regressor that searches the diagonal rho = 1 - gamma by cross-validation, then refits on all rows.
 
-    A coarse pass visits the whole line evenly in the logit, a fine pass the transition around its best point.
+    A coarse pass visits the whole line evenly in the logit, a fine pass the transition in it, both on one fold; the
+    finalists see all folds.
 
     Parameters
     ----------
-    n_coarse, n_fine : points of the two passes.
-    cv : number of folds, or any scikit-learn splitter.
+    search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work, and seldom better.
+    n_coarse, n_fine : points of the two passes; a grid has no fine one.
+    n_finalists : points that see all folds.
+    cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
+        2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     hidden, activation, start, schedule, max_steps, batch_size, n_jobs, random_state, verbose : as in
@@ -227,15 +230,17 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     Attributes
     ----------
-    rho_, gamma_, phase_ : what was chosen, and where it sits. `cv_results_` : the whole path, a dictionary of columns
+    rho_, gamma_, phase_ : what was chosen, and where it sits. `cv_results_` : all points, a dictionary of columns
     that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others as in `HeteroskedasticRegressor`.
     """
 
     def __init__(
         self,
         *,
-        n_coarse: Any = 10,
-        n_fine: Any = 4,
+        search: Any = "diagonal",
+        n_coarse: Any = defaults.COARSE_POINTS,
+        n_fine: Any = defaults.FINE_POINTS,
+        n_finalists: Any = defaults.FINALISTS,
         cv: Any = defaults.FOLDS,
         selection: Any = defaults.SELECTION,
         n_members: Any = defaults.SEARCH_MEMBERS,
@@ -249,8 +254,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
         random_state: Any = None,
         verbose: Any = 0,
     ) -> None:
+        self.search = search
         self.n_coarse = n_coarse
         self.n_fine = n_fine
+        self.n_finalists = n_finalists
         self.cv = cv
         self.selection = selection
         self.n_members = n_members
@@ -265,26 +272,39 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressorCV":
-        """Search the diagonal, then fit `n_members` models on all rows at the chosen point."""
-        if self.selection not in SELECTIONS:
-            raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
-        coarse = diagonal(positive_integer("n_coarse", self.n_coarse))
+        """Search, then fit `n_members` models on all rows at the chosen point."""
+        self._check_search()
         given, rows = self._check_fit_input(X, y, sample_weight)
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
         folds = _folds(self.cv, given, rows, random)
         seeds = member_seeds(random, len(folds) + positive_integer("n_members", self.n_members))
-        with progress_bar("searching", bool(self.verbose)) as progress:
-            found = search_diagonal(
-                folds, coarse, self.n_fine, recipe, seeds[: len(folds)], self.selection, self.n_jobs, progress
-            )
+        folds = [fold._replace(seed=seed) for fold, seed in zip(folds, seeds, strict=False)]
+        found = self._search(folds, recipe)
         self.cv_results_ = results_table(found, folds, self.selection)
         self.best_index_ = found.best
         best = found.points[found.best]
-        self._train_members(rows, recipe, (best.logit_rho, -best.logit_rho), seeds[len(folds) :], None)
-        self.rho_, self.gamma_ = float(expit(best.logit_rho)), float(expit(-best.logit_rho))
+        self._train_members(rows, recipe, best.logits, seeds[len(folds) :], None)
+        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self._observe(rows, best.observables.held_out_score)
         return self
+
+    def _check_search(self) -> None:
+        if self.selection not in SELECTIONS:
+            raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
+        if self.search not in ("diagonal", "grid"):
+            raise InputError(f'search must be "diagonal" or "grid", got {self.search!r}')
+        if self.search == "grid" and self.selection == "paper":
+            raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
+
+    def _search(self, folds: list[Fold], recipe: Recipe) -> Search:
+        line = diagonal(positive_integer("n_coarse", self.n_coarse))
+        n_finalists = positive_integer("n_finalists", self.n_finalists)
+        with progress_bar("searching", bool(self.verbose)) as progress:
+            last = (n_finalists, recipe, self.selection, self.n_jobs, progress)
+            if self.search == "grid":
+                return search_grid(folds, line, *last)
+            return search_diagonal(folds, line, self.n_fine, *last)
 
 
 def positive_integer(name: str, value: Any) -> int:
@@ -313,9 +333,16 @@ def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold
 
 def _folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState) -> list[Fold]:
     """Shuffled folds of the merged rows for a number; a splitter's own, which counts the rows as they were given."""
+    if isinstance(cv, str) and cv == "auto":
+        cv = defaults.FOLDS_OF_FEW_ROWS if len(merged.y) <= defaults.FEW_ROWS else defaults.HELD_OUT_OF_MANY_ROWS
+    if isinstance(cv, float):
+        fold = held_out_fold(cv, merged, random) if 0 < cv < 1 else None
+        if fold is None:
+            raise InputError(f"cv={cv!r} as a share must leave rows to judge by and two rows to train on")
+        return [fold]
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
-            raise InputError(f"cv must be at least 2 folds or a scikit-learn splitter, got {cv!r}")
+            raise InputError(f"cv must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {cv!r}")
         splitter = KFold(min(int(cv), len(merged.y)), shuffle=True, random_state=random.randint(2**31 - 1))
         return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]
     folds = [

@@ -1,5 +1,6 @@
 """Which (rho, gamma) points to visit: the paper's grids, and the diagonal rho = 1 - gamma, even in the logit."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +31,21 @@ def diagonal(
 ) -> Float[np.ndarray, " t"]:
     """logit rho = -logit gamma for `n_points` points of the diagonal, evenly spaced in the logit."""
     return np.linspace(low, high, n_points)
+
+
+def bisect(
+    visited: Float[np.ndarray, " t"], underfit: Sequence[bool], overfit: Sequence[bool], n_points: int
+) -> Float[np.ndarray, " u"]:
+    """At most `n_points` new logits where a sorted line passes from underfit to overfit: the good phase lies there.
+
+    The midpoints of the intervals between the last underfit point before the first overfit one and that one, widest
+    intervals first. A line without an underfit or an overfit point is open to that end.
+    """
+    first_over = overfit.index(True) if True in overfit else len(visited) - 1
+    last_under = max((k for k in range(first_over) if underfit[k]), default=0)
+    intervals = list(pairwise(visited[last_under : first_over + 1]))
+    widest = sorted(intervals, key=lambda pair: pair[0] - pair[1])[:n_points]
+    return np.sort(np.array([(low + high) / 2 for low, high in widest]))
 
 
 def refine(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[np.ndarray, " u"]:

@@ -1,0 +1,21 @@
+"""Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
+
+from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
+from heteroscope.search.race import search_diagonal, search_grid
+from heteroscope.search.results import Search, results_table
+from heteroscope.search.selection import SELECTIONS, choose, row_loss
+
+__all__ = [
+    "SELECTIONS",
+    "Fold",
+    "Folds",
+    "Logits",
+    "Point",
+    "Search",
+    "choose",
+    "cross_validate",
+    "results_table",
+    "row_loss",
+    "search_diagonal",
+    "search_grid",
+]

@@ -1,0 +1,33 @@
+"""Points whose held-out predictions are made up, so that the best of them is known."""
+
+import numpy as np
+
+from heteroscope.phases import Observables
+from heteroscope.rows import Rows
+from heteroscope.search import Fold, Point
+from heteroscope.search.points import FoldResult
+from heteroscope.status import Status
+
+RANDOM = np.random.default_rng(0)
+N = 400
+Y = RANDOM.normal(size=N)
+ROWS = Rows(np.arange(float(N))[:, None], Y, np.ones(N))
+HALVES = np.arange(200), np.arange(200, 400)
+FOLDS = [Fold(ROWS.take(HALVES[1]), ROWS.take(HALVES[0])), Fold(ROWS.take(HALVES[0]), ROWS.take(HALVES[1]))]
+HONEST = Observables(0.5, 0.5, 0.4, 1.0, 1.0)
+
+
+def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=None, observables=HONEST):
+    """A point with the same std everywhere, seen by both halves."""
+    mean = np.zeros(N) if mean is None else mean
+    results = tuple(
+        FoldResult(
+            mean[half],
+            np.full(len(half), float(std)),
+            {"mean_mse": mean_mse, "std_mse": std_mse},
+            observables._replace(held_out_score=held_out_score),
+            Status.CONVERGED,
+        )
+        for half in HALVES
+    )
+    return Point((float(logit_rho), -float(logit_rho)), results)

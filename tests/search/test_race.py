@@ -1,0 +1,89 @@
+"""The race on the sine set: where it looks, what it pays for, and that held-out rows stay held out."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from heteroscope import datasets
+from heteroscope.networks import Architecture
+from heteroscope.rows import Rows
+from heteroscope.search import Fold, cross_validate, results_table, search_diagonal, search_grid
+from heteroscope.stages import mean_first_recipe
+
+RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
+
+
+@pytest.fixture(scope="module")
+def folds():
+    split = datasets.load("sine")
+    rows = Rows(split.x_train, split.y_train, np.ones(64))
+    index = np.random.default_rng(0).permutation(64)
+    parts = [index[:21], index[21:40], index[40:]]
+    return [Fold(rows.take(np.setdiff1d(index, part)), rows.take(part), seed) for seed, part in enumerate(parts)]
+
+
+@pytest.fixture(scope="module")
+def raced(folds):
+    told = []
+    found = search_diagonal(
+        folds, np.array([0.0, 4.0, 8.0, 12.0]), 4, 2, RECIPE, progress=lambda *now: told.append(now)
+    )
+    return found, told
+
+
+def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(raced):
+    found, told = raced
+    assert len(found.points) == 8
+    assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
+    assert len(found.points[found.best].results) == 3
+    assert found.n_models == 12
+    assert told == sorted(told)
+    assert told[-1] == (12, 12)
+
+
+def test_new_points_lie_in_the_transition(raced):
+    found, _ = raced
+    logits = [point.logits[0] for point in found.points]
+    assert logits == sorted(logits)
+    new = [t for t in logits if t not in (0.0, 4.0, 8.0, 12.0)]
+    phases = {point.logits[0]: point.phase for point in found.points}
+    last_flat = max(t for t in (0.0, 4.0, 8.0) if phases[t].startswith("U"))
+    first_over = min(t for t in (4.0, 8.0, 12.0) if phases[t].startswith("O"))
+    assert any(last_flat < t < first_over for t in new)
+
+
+def test_held_out_predictions_come_from_models_that_did_not_see_the_row(folds, raced):
+    chosen = raced[0].points[raced[0].best]
+    spoiled = [fold._replace(held=fold.held._replace(y=fold.held.y + 100.0)) for fold in folds]
+    (again,) = cross_validate(spoiled, [chosen.logits], RECIPE)
+    np.testing.assert_array_equal(again.mean, chosen.mean)
+    np.testing.assert_array_equal(again.std, chosen.std)
+    assert again.observables.held_out_score > 100 * chosen.observables.held_out_score
+
+
+def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
+    found, _ = raced
+    table = results_table(found, folds, "nll")
+    assert {len(column) for column in table.values()} == {8}
+    best = found.points[found.best]
+    by_fold = [
+        -stats.norm(result.mean, result.std).logpdf(fold.held.y).mean()
+        for fold, result in zip(folds, best.results, strict=True)
+    ]
+    assert table["mean_test_nll"][found.best] == pytest.approx(np.mean(by_fold))
+    assert table["split1_test_nll"][found.best] == pytest.approx(by_fold[1])
+    assert np.isnan(table["split1_test_nll"][table["n_folds"] == 1]).all()
+    assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
+    np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
+
+
+def test_the_grid_holds_the_diagonal_and_gives_it_the_same_numbers(folds):
+    line = np.array([0.0, 4.0, 8.0])
+    found = search_grid(folds[:2], line, 2, RECIPE)
+    assert len(found.points) == 9
+    assert sorted({point.logits[0] for point in found.points}) == line.tolist()
+    assert sorted({point.logits[1] for point in found.points}) == sorted(-line)
+    (four,) = cross_validate(folds[:1], [(4.0, -4.0)], RECIPE)
+    (same,) = (point for point in found.points if point.logits == (4.0, -4.0))
+    np.testing.assert_array_equal(four.results[0].mean, same.results[0].mean)
+    assert sum(len(point.results) for point in found.points) == 9 + 2

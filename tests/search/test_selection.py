@@ -1,0 +1,61 @@
+"""The rules that pick a point, on points whose best is known by construction."""
+
+import numpy as np
+import pytest
+from made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
+from scipy import stats
+
+from heteroscope.errors import InputError
+from heteroscope.search.selection import choose, finalists, paper_midpoint, row_loss
+
+
+@pytest.mark.parametrize("selection", ["nll", "crps"])
+def test_the_lowest_held_out_score_wins(selection):
+    points = [point(0, 10), point(1, 4), point(2, 1), point(3, 0.1), point(4, 0.01)]
+    assert choose(points, FOLDS, selection) == 2
+
+
+def test_a_tie_goes_to_the_more_regularised_point():
+    noisy = RANDOM.normal(scale=1e-3, size=N)
+    points = [point(0, 5), point(1, 1, mean=noisy), point(2, 1), point(3, 1)]
+    assert choose(points, FOLDS, "nll") == 1
+
+
+def test_a_tie_never_leaves_the_phase():
+    flat = point(0, 1, observables=HONEST._replace(residual_share=1.0, log_precision_spread=0.0))
+    assert choose([flat, point(1, 1)], FOLDS, "nll") == 0  # equal: the first of two lowest
+    slightly_better = point(1, 1, mean=0.01 * Y)
+    assert choose([flat, slightly_better], FOLDS, "nll") == 1
+
+
+def test_overfit_points_are_passed_over_while_there_are_others():
+    points = [point(0, 3), point(1, 1, held_out_score=50.0)]
+    assert choose(points, FOLDS, "nll") == 0
+    everything_overfit = [point(0, 3, held_out_score=50.0), point(1, 1, held_out_score=50.0)]
+    assert choose(everything_overfit, FOLDS, "nll") == 1
+
+
+def test_the_paper_takes_the_midpoint_of_the_two_training_minima():
+    points = [point(0, 1, 3, 3), point(1, 1, 2, 0.1), point(2, 1, 1, 1), point(5, 1, 0.1, 2)]
+    assert paper_midpoint(points) == pytest.approx(3.0)
+    assert choose(points, FOLDS, "paper") == 2
+
+
+def test_a_broken_model_is_never_chosen():
+    broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
+    assert choose([point(0, 3), broken], FOLDS, "nll") == 0
+
+
+def test_finalists_are_the_best_scores_and_none_that_overfits():
+    points = [point(0, 10), point(1, 1), point(2, 1.2), point(3, 1, held_out_score=50.0), point(4, 0.5)]
+    assert finalists(points, FOLDS, "nll", 3) == [1, 2, 4]
+    assert finalists(points[3:4] * 2, FOLDS, "nll", 3) == [0, 1]
+    broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
+    assert finalists([broken, broken], FOLDS, "nll", 2) == [0]
+
+
+def test_row_losses_agree_with_scipy():
+    mean, std = RANDOM.normal(size=N), RANDOM.uniform(0.5, 2, size=N)
+    np.testing.assert_allclose(row_loss("nll", Y, mean, std), -stats.norm(mean, std).logpdf(Y))
+    with pytest.raises(InputError, match="nll, crps, paper"):
+        row_loss("rmse", Y, mean, std)
