@@ -185,11 +185,26 @@ def test_a_second_tile_of_the_same_shape_is_not_traced_again():
     assert tile.advance._cache_size() == programs
 
 
-def test_as_many_lanes_as_fit_the_cache_whatever_the_schedule():
+def test_a_processor_has_one_lane_and_an_accelerator_as_many_as_fit(monkeypatch):
     def width(hidden, **changes):
+        lanes.cache_clear()
         return lanes(Recipe(Architecture(4, hidden), (Stage(mean_objective, ("mean",), Adam(10)),), **changes))
 
-    widths = [width((size, size, size)) for size in (8, 32, 64, 128, 512)]
+    assert width((8,)) == 1
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    widths = [width((size, size, size)) for size in (8, 64, 512, 2048)]
     assert widths == sorted(widths, reverse=True)
-    assert max(widths) <= 16
+    assert widths[0] > widths[-1] >= 1
     assert width((64,)) == width((64,), batch_size=7)
+    lanes.cache_clear()
+
+
+def test_models_side_by_side_in_lanes_are_the_models_one_by_one_up_to_rounding(monkeypatch):
+    jobs = [Job(2.0, -2.0, seed) for seed in range(4)]
+    batch = pad(rows(), 64)
+    alone = train_tile(batch, jobs, mean_first_recipe(SMALL, 300))
+    monkeypatch.setattr(tile, "lanes", lambda recipe: 3)  # as on an accelerator; the last group has one model
+    beside = train_tile(batch, jobs, mean_first_recipe(SMALL, 301))  # other steps, so that it is compiled anew
+    for one, other in zip(alone, beside, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=0.02)
+        assert one.status is other.status

@@ -1,4 +1,4 @@
-"""Train one tile of models on the same rows: `vmap` over a few lanes, in chunks of steps, until each is settled.
+"""Train one tile of models on the same rows, in chunks of steps, until each is settled.
 
 The lane width depends on the shapes alone, and every lane of a program computes the same operations, so a model's
 numbers do not depend on which or how many models share its tile.
@@ -24,7 +24,8 @@ from heteroscope.status import Status
 
 FIRST_CHECK = 250  # steps before a model is first inspected; from then on at every doubling
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
-_LANE_BYTES = {"cpu": 2**21, "gpu": 2**28}  # weights, gradients and moments that should stay close to the processor
+ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of an accelerator
+MAX_LANES = 512
 
 
 class Job(NamedTuple):
@@ -92,12 +93,15 @@ def _narrowed(stage: Stage, found: Inspection) -> Stage:
 
 @lru_cache
 def lanes(recipe: Recipe) -> int:
-    """How many models one program trains side by side: as many as fit the cache with gradients and moments."""
+    """How many models one program trains side by side: one on a processor, as many as fit the memory elsewhere.
+
+    On a processor a model by itself was as fast as its share of any group, whatever the network, and wastes no lane.
+    """
+    if jax.default_backend() == "cpu":
+        return 1
     shape = recipe.architecture
-    sizes = (shape.n_features, *shape.hidden, 1)
-    n_weights = 2 * sum((n_in + 1) * n_out for n_in, n_out in pairwise(sizes))
-    budget = _LANE_BYTES.get(jax.default_backend(), _LANE_BYTES["gpu"])
-    return int(np.clip(budget // (4 * 4 * n_weights), 1, 16 if jax.default_backend() == "cpu" else 512))
+    n_weights = 2 * sum((n_in + 1) * n_out for n_in, n_out in pairwise((shape.n_features, *shape.hidden, 1)))
+    return int(np.clip(ACCELERATOR_BYTES // (4 * 4 * n_weights), 1, MAX_LANES))
 
 
 def start_model(job: Job, recipe: Recipe) -> _Model:
