@@ -1,6 +1,7 @@
 """The scikit-learn face: regressors that give a mean and an honest standard deviation for every row."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,22 @@ from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
 from heteroscope.rows import Rows, batch_rows, merge_rows
 from heteroscope.scaling import ROUNDING, Scaling
-from heteroscope.search import SELECTIONS, Fold, Logits, Search, results_table, search_diagonal, search_grid
+from heteroscope.search import (
+    SELECTIONS,
+    Fold,
+    Logits,
+    Race,
+    Search,
+    results_table,
+    search_diagonal,
+    search_grid,
+    std_scale,
+)
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
 
+MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
 MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 
 
@@ -44,7 +56,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, reset=False)
-        return moment_match(*self._predict_members(self.members_, x, self.scaling_))
+        return self._combine(x)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9
@@ -73,6 +85,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     ) -> MemberMoments:
         """Mean and std of every member; a method whose second network is no precision reads it in its own way."""
         return predict_members(members, x, scaling, self.activation)
+
+    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
+        """The members as one Gaussian a row, its std scaled as held-out rows asked for."""
+        return moment_match(*self._predict_members(self.members_, x, self.scaling_)).scaled(self.std_scale_)
 
     def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
@@ -103,9 +119,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         self.members_ = stack_members([fit.params for fit in usable])
         self.status_ = tuple(fit.status for fit in fits)
         self.n_iter_ = max(fit.steps for fit in fits)
+        self.std_scale_ = 1.0
 
     def _observe(self, rows: Rows, held_out_score: float | None) -> None:
-        prediction = moment_match(*self._predict_members(self.members_, rows.x, self.scaling_))
+        prediction = self._combine(rows.x)
         self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
 
@@ -224,14 +241,16 @@ class HeteroskedasticRegressorCV(PointRegressor):
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
+    calibrate : scale the std by one factor, under which held-out rows are likeliest; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     hidden, activation, start, schedule, max_steps, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
 
     Attributes
     ----------
-    rho_, gamma_, phase_ : what was chosen, and where it sits. `cv_results_` : all points, a dictionary of columns
-    that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others as in `HeteroskedasticRegressor`.
+    rho_, gamma_, phase_ : what was chosen, and where it sits. `std_scale_` : the factor of the std. `cv_results_` : all
+    points, a dictionary of columns that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others
+    as in `HeteroskedasticRegressor`.
     """
 
     def __init__(
@@ -243,6 +262,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         n_finalists: Any = defaults.FINALISTS,
         cv: Any = defaults.FOLDS,
         selection: Any = defaults.SELECTION,
+        calibrate: Any = True,
         n_members: Any = defaults.SEARCH_MEMBERS,
         hidden: Any = defaults.HIDDEN,
         activation: Any = defaults.ACTIVATION,
@@ -260,6 +280,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.n_finalists = n_finalists
         self.cv = cv
         self.selection = selection
+        self.calibrate = calibrate
         self.n_members = n_members
         self.hidden = hidden
         self.activation = activation
@@ -278,15 +299,19 @@ class HeteroskedasticRegressorCV(PointRegressor):
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
         folds = _folds(self.cv, given, rows, random)
-        seeds = member_seeds(random, len(folds) + positive_integer("n_members", self.n_members))
-        folds = [fold._replace(seed=seed) for fold, seed in zip(folds, seeds, strict=False)]
+        n_members = positive_integer("n_members", self.n_members)
+        n_judges = min(n_members, MEMBERS_THAT_CALIBRATE)
+        seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))
+        folds = [fold._replace(seeds=tuple(islice(seeds, n_judges))) for fold in folds]
         found = self._search(folds, recipe)
-        self.cv_results_ = results_table(found, folds, self.selection)
+        self.cv_results_ = results_table(found, folds, self.selection, bool(self.calibrate))
         self.best_index_ = found.best
         best = found.points[found.best]
-        self._train_members(rows, recipe, best.logits, seeds[len(folds) :], None)
+        self._train_members(rows, recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        self._observe(rows, best.observables.held_out_score)
+        wanted = std_scale(best, folds)
+        self.std_scale_ = wanted if self.calibrate else 1.0
+        self._observe(rows, (wanted / self.std_scale_) ** 2)
         return self
 
     def _check_search(self) -> None:
@@ -301,10 +326,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
         line = diagonal(positive_integer("n_coarse", self.n_coarse))
         n_finalists = positive_integer("n_finalists", self.n_finalists)
         with progress_bar("searching", bool(self.verbose)) as progress:
-            last = (n_finalists, recipe, self.selection, self.n_jobs, progress)
+            race = Race(folds, recipe, self.selection, bool(self.calibrate), self.n_jobs, progress)
             if self.search == "grid":
-                return search_grid(folds, line, *last)
-            return search_diagonal(folds, line, self.n_fine, *last)
+                return search_grid(race, line, n_finalists)
+            return search_diagonal(race, line, self.n_fine, n_finalists)
 
 
 def positive_integer(name: str, value: Any) -> int:

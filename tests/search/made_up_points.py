@@ -22,8 +22,8 @@ def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=No
     mean = np.zeros(N) if mean is None else mean
     results = tuple(
         FoldResult(
-            mean[half],
-            np.full(len(half), float(std)),
+            mean[None, half],
+            np.full((1, len(half)), float(std)),
             {"mean_mse": mean_mse, "std_mse": std_mse},
             observables._replace(held_out_score=held_out_score),
             Status.CONVERGED,

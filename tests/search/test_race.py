@@ -7,7 +7,7 @@ from scipy import stats
 from heteroscope import datasets
 from heteroscope.networks import Architecture
 from heteroscope.rows import Rows
-from heteroscope.search import Fold, cross_validate, results_table, search_diagonal, search_grid
+from heteroscope.search import Fold, Race, cross_validate, results_table, search_diagonal, search_grid, std_scale
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -19,15 +19,14 @@ def folds():
     rows = Rows(split.x_train, split.y_train, np.ones(64))
     index = np.random.default_rng(0).permutation(64)
     parts = [index[:21], index[21:40], index[40:]]
-    return [Fold(rows.take(np.setdiff1d(index, part)), rows.take(part), seed) for seed, part in enumerate(parts)]
+    return [Fold(rows.take(np.setdiff1d(index, part)), rows.take(part), (seed,)) for seed, part in enumerate(parts)]
 
 
 @pytest.fixture(scope="module")
 def raced(folds):
     told = []
-    found = search_diagonal(
-        folds, np.array([0.0, 4.0, 8.0, 12.0]), 4, 2, RECIPE, progress=lambda *now: told.append(now)
-    )
+    race = Race(folds, RECIPE, progress=lambda *now: told.append(now))
+    found = search_diagonal(race, np.array([0.0, 4.0, 8.0, 12.0]), n_fine=4, n_finalists=2)
     return found, told
 
 
@@ -56,34 +55,49 @@ def test_held_out_predictions_come_from_models_that_did_not_see_the_row(folds, r
     chosen = raced[0].points[raced[0].best]
     spoiled = [fold._replace(held=fold.held._replace(y=fold.held.y + 100.0)) for fold in folds]
     (again,) = cross_validate(spoiled, [chosen.logits], RECIPE)
-    np.testing.assert_array_equal(again.mean, chosen.mean)
-    np.testing.assert_array_equal(again.std, chosen.std)
+    np.testing.assert_array_equal(again.held_out, chosen.held_out)
     assert again.observables.held_out_score > 100 * chosen.observables.held_out_score
 
 
 def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     found, _ = raced
-    table = results_table(found, folds, "nll")
+    table = results_table(found, folds, "nll", calibrate=False)
     assert {len(column) for column in table.values()} == {8}
     best = found.points[found.best]
     by_fold = [
-        -stats.norm(result.mean, result.std).logpdf(fold.held.y).mean()
+        -stats.norm(result.means[0], result.stds[0]).logpdf(fold.held.y).mean()
         for fold, result in zip(folds, best.results, strict=True)
     ]
     assert table["mean_test_nll"][found.best] == pytest.approx(np.mean(by_fold))
     assert table["split1_test_nll"][found.best] == pytest.approx(by_fold[1])
     assert np.isnan(table["split1_test_nll"][table["n_folds"] == 1]).all()
+    assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
     assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
 
 
 def test_the_grid_holds_the_diagonal_and_gives_it_the_same_numbers(folds):
     line = np.array([0.0, 4.0, 8.0])
-    found = search_grid(folds[:2], line, 2, RECIPE)
+    found = search_grid(Race(folds[:2], RECIPE), line, 2)
     assert len(found.points) == 9
     assert sorted({point.logits[0] for point in found.points}) == line.tolist()
     assert sorted({point.logits[1] for point in found.points}) == sorted(-line)
     (four,) = cross_validate(folds[:1], [(4.0, -4.0)], RECIPE)
     (same,) = (point for point in found.points if point.logits == (4.0, -4.0))
-    np.testing.assert_array_equal(four.results[0].mean, same.results[0].mean)
+    np.testing.assert_array_equal(four.results[0].means, same.results[0].means)
     assert sum(len(point.results) for point in found.points) == 9 + 2
+
+
+def test_to_calibrate_the_chosen_point_is_fitted_with_all_seeds(folds):
+    judged = [fold._replace(seeds=(k, 10 + k)) for k, fold in enumerate(folds[:2])]
+    told = []
+    race = Race(judged, RECIPE, calibrate=True, progress=lambda *now: told.append(now))
+    found = search_diagonal(race, np.array([4.0, 8.0]), n_fine=0, n_finalists=1)
+    best = found.points[found.best]
+    assert [result.means.shape[0] for result in best.results] == [2, 2]
+    (alone,) = cross_validate([judged[1]._replace(seeds=(11,))], [best.logits], RECIPE)
+    np.testing.assert_array_equal(best.results[1].means[1], alone.results[0].means[0])
+    assert told[-1] == (2 + 1 + 2, 5)
+    mean, std = best.held_out
+    y = np.concatenate([fold.held.y for fold in judged])
+    assert std_scale(best, judged) == pytest.approx(np.sqrt(np.mean(((y - mean) / std) ** 2)))

@@ -6,7 +6,7 @@ from made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 from scipy import stats
 
 from heteroscope.errors import InputError
-from heteroscope.search.selection import choose, finalists, paper_midpoint, row_loss
+from heteroscope.search.selection import choose, finalists, held_out_loss, paper_midpoint, row_loss, std_scale
 
 
 @pytest.mark.parametrize("selection", ["nll", "crps"])
@@ -59,3 +59,19 @@ def test_row_losses_agree_with_scipy():
     np.testing.assert_allclose(row_loss("nll", Y, mean, std), -stats.norm(mean, std).logpdf(Y))
     with pytest.raises(InputError, match="nll, crps, paper"):
         row_loss("rmse", Y, mean, std)
+
+
+def test_the_scale_is_the_one_under_which_held_out_rows_are_likeliest():
+    from scipy.optimize import minimize_scalar
+
+    crooked = point(1, 0.3, mean=0.2 * Y)
+    loss = lambda log_scale: -stats.norm(0.2 * Y, 0.3 * np.exp(log_scale)).logpdf(Y).mean()  # noqa: E731
+    assert std_scale(crooked, FOLDS) == pytest.approx(np.exp(minimize_scalar(loss).x), rel=1e-5)
+    assert held_out_loss(crooked, FOLDS, "nll", calibrate=True).mean() == pytest.approx(minimize_scalar(loss).fun)
+
+
+def test_with_calibration_an_overconfident_point_may_win_by_its_mean():
+    points = [point(0, 1), point(1, 0.01, mean=0.9 * Y, held_out_score=100.0)]
+    assert choose(points, FOLDS, "nll") == 0
+    assert choose(points, FOLDS, "nll", calibrate=True) == 1
+    assert finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]

@@ -1,9 +1,9 @@
 """Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
 
 from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
-from heteroscope.search.race import search_diagonal, search_grid
+from heteroscope.search.race import Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, results_table
-from heteroscope.search.selection import SELECTIONS, choose, row_loss
+from heteroscope.search.selection import SELECTIONS, row_loss, std_scale
 
 __all__ = [
     "SELECTIONS",
@@ -11,11 +11,12 @@ __all__ = [
     "Folds",
     "Logits",
     "Point",
+    "Race",
     "Search",
-    "choose",
     "cross_validate",
     "results_table",
     "row_loss",
     "search_diagonal",
     "search_grid",
+    "std_scale",
 ]

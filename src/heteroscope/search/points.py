@@ -9,32 +9,34 @@ from jaxtyping import Float
 from heteroscope import metrics
 from heteroscope.engine import Task, train
 from heteroscope.phases import Observables, Phase, label, observe
-from heteroscope.predictive import predict_members, stack_members
+from heteroscope.predictive import moment_match, predict_members, stack_members
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
+from heteroscope.scaling import Scaling
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
-from heteroscope.tile import Job
+from heteroscope.tile import Fit, Job
 
 Logits = tuple[float, float]  # of rho and of gamma
+Moments = tuple[Float[np.ndarray, " held"], Float[np.ndarray, " held"]]  # mean and std
 
 
 class Fold(NamedTuple):
-    """Rows to train on, rows to judge by, and the seed of the models that are trained: all start alike."""
+    """Rows to train on, rows to judge by, and the seeds of its models: those of all points start alike."""
 
     training: Rows
     held: Rows
-    seed: int = 0
+    seeds: tuple[int, ...] = (0,)
 
 
 Folds = Sequence[Fold]
 
 
 class FoldResult(NamedTuple):
-    """What one fold says of a point: predictions for its held-out rows, scores and observables of its training rows."""
+    """What one fold says of a point: its members' predictions for the held-out rows, and the first one's training."""
 
-    mean: Float[np.ndarray, " held"]
-    std: Float[np.ndarray, " held"]
+    means: Float[np.ndarray, "member held"]
+    stds: Float[np.ndarray, "member held"]
     training: dict[str, float]
     observables: Observables
     status: Status
@@ -47,14 +49,10 @@ class Point(NamedTuple):
     results: tuple[FoldResult, ...]
 
     @property
-    def mean(self) -> Float[np.ndarray, " held"]:
-        """Held-out means, fold after fold."""
-        return np.concatenate([result.mean for result in self.results])
-
-    @property
-    def std(self) -> Float[np.ndarray, " held"]:
-        """Held-out stds, fold after fold."""
-        return np.concatenate([result.std for result in self.results])
+    def held_out(self) -> Moments:
+        """Mean and std of the held-out rows, fold after fold, the members of a fold moment-matched."""
+        parts = [moment_match(result.means, result.stds) for result in self.results]
+        return np.concatenate([part.mean for part in parts]), np.concatenate([part.std for part in parts])
 
     @property
     def status(self) -> tuple[Status, ...]:
@@ -64,11 +62,11 @@ class Point(NamedTuple):
     @property
     def observables(self) -> Observables:
         """Averages over the folds, each held-out row counted once."""
-        parts = [result.observables for result in self.results]
-        held = [0.0 if part.held_out_score is None else part.held_out_score for part in parts]
-        sizes = [len(result.mean) for result in self.results]
-        averages = [float(np.mean(values)) for values in zip(*(part[:4] for part in parts), strict=True)]
-        return Observables(*averages, held_out_score=float(np.average(held, weights=sizes)))
+        table = np.array([result.observables for result in self.results], float)
+        sizes = [result.means.shape[1] for result in self.results]
+        return Observables(
+            *(float(v) for v in table[:, :4].mean(axis=0)), float(np.average(table[:, 4], weights=sizes))
+        )
 
     @property
     def phase(self) -> Phase:
@@ -87,32 +85,53 @@ def cross_validate(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Point]:
-    """Fit every point on every fold; a fold's models share one start, so that points compare fairly."""
-    if not points:
-        return []
+    """Fit every point on every fold with every seed of the fold."""
     scalings = [fold.training.scaling() for fold in folds]
     tasks = [
-        Task(fold.training.batch(scaling), [Job(*point, fold.seed) for point in points])
+        Task(fold.training.batch(scaling), [Job(*point, seed) for point in points for seed in fold.seeds])
         for fold, scaling in zip(folds, scalings, strict=True)
     ]
     fits = train(tasks, recipe, n_jobs=n_jobs, progress=progress)
-    columns = []
-    for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True):
-        members = stack_members([fit.params for fit in fold_fits])
-        everywhere = np.concatenate([fold.training.x, fold.held.x])
-        means, stds = predict_members(members, everywhere, scaling, recipe.architecture.activation)
-        columns.append([_judge(fold, *one) for one in zip(means, stds, (fit.status for fit in fold_fits), strict=True)])
+    columns = [
+        _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else []
+        for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
+    ]
     return [Point(point, tuple(column[k] for column in columns)) for k, point in enumerate(points)]
 
 
+def add_members(point: Point, more: Point) -> Point:
+    """The point with another point's members beside its own, fold by fold."""
+    return Point(
+        point.logits,
+        tuple(
+            result._replace(
+                means=np.concatenate([result.means, other.means]), stds=np.concatenate([result.stds, other.stds])
+            )
+            for result, other in zip(point.results, more.results, strict=True)
+        ),
+    )
+
+
+def _judge_all(fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe) -> list[FoldResult]:
+    """One result for each run of as many fits as the fold has seeds."""
+    everywhere = np.concatenate([fold.training.x, fold.held.x])
+    members = stack_members([fit.params for fit in fits])
+    means, stds = predict_members(members, everywhere, scaling, recipe.architecture.activation)
+    return [
+        _judge(fold, means[first : first + len(fold.seeds)], stds[first : first + len(fold.seeds)], fits[first].status)
+        for first in range(0, len(fits), len(fold.seeds))
+    ]
+
+
 def _judge(
-    fold: Fold, mean: Float[np.ndarray, " point"], std: Float[np.ndarray, " point"], status: Status
+    fold: Fold, means: Float[np.ndarray, "member point"], stds: Float[np.ndarray, "member point"], status: Status
 ) -> FoldResult:
     rows, held, n = fold.training, fold.held, len(fold.training.y)
+    mean, std = means[0], stds[0]
     score = float(np.average(((held.y - mean[n:]) / std[n:]) ** 2, weights=held.weight))
     return FoldResult(
-        mean[n:],
-        std[n:],
+        means[:, n:],
+        stds[:, n:],
         metrics.evaluate(rows.y, mean[:n], std[:n], sample_weight=rows.weight),
         observe(rows.y, mean[:n], std[:n], rows.weight, held_out_score=score),
         status,

@@ -3,10 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float, Int
 from scipy.special import expit
 
 from heteroscope import metrics
-from heteroscope.search.points import Folds, Point
+from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.search.selection import held_out_loss, std_scale
 
 
 class Search(NamedTuple):
@@ -21,8 +23,13 @@ class Search(NamedTuple):
         return sum(len(point.results) for point in self.points)
 
 
-def results_table(search: Search, folds: Folds, selection: str) -> dict[str, Any]:
-    """A dictionary of columns that pandas takes as it is; averages are over the folds that a point has seen."""
+def results_table(search: Search, folds: Folds, selection: str, calibrate: bool) -> dict[str, Any]:
+    """A dictionary of columns that pandas takes as it is; averages are over the folds that a point has seen.
+
+    `*_test_*` are the networks as they are; `held_out_loss` is what points are ranked by, after scaling by `std_scale`
+    if that is wanted.
+    """
+    rule = "nll" if selection == "paper" else selection
     logits = np.array([point.logits for point in search.points])
     table: dict[str, Any] = {
         "rho": expit(logits[:, 0]),
@@ -30,33 +37,38 @@ def results_table(search: Search, folds: Folds, selection: str) -> dict[str, Any
         "logit_rho": logits[:, 0],
         "logit_gamma": logits[:, 1],
         "n_folds": np.array([len(point.results) for point in search.points]),
+        "std_scale": np.array([std_scale(point, folds) for point in search.points]),
+        "held_out_loss": np.array([_average_loss(point, folds, rule, calibrate) for point in search.points]),
     }
     for name in metrics.METRICS:
         by_fold = np.array([_by_fold(point, folds, name) for point in search.points])
         table[f"mean_test_{name}"] = np.nanmean(by_fold, axis=1)
         table[f"std_test_{name}"] = np.nanstd(by_fold, axis=1)
-        if name == ("nll" if selection == "paper" else selection):
+        if name == rule:
             table |= {f"split{k}_test_{name}": by_fold[:, k] for k in range(len(folds))}
-            table["rank_test_score"] = _ranks(by_fold, search)
         table[f"mean_train_{name}"] = np.array([point.training_score(name) for point in search.points])
+    table["rank_test_score"] = _ranks(table["held_out_loss"], table["n_folds"])
     table["phase"] = np.array([str(point.phase) for point in search.points])
     table["status"] = np.array([", ".join(sorted(set(point.status))) for point in search.points])
     return table
 
 
+def _average_loss(point: Point, folds: Folds, rule: str, calibrate: bool) -> float:
+    weight = held_rows(folds[: len(point.results)]).weight
+    return float(np.average(held_out_loss(point, folds, rule, calibrate), weights=weight))
+
+
 def _by_fold(point: Point, folds: Folds, name: str) -> list[float]:
     """The metric on every fold's held-out rows; NaN for the folds that the point has not seen."""
-    seen = [
-        float(metrics.METRICS[name](fold.held.y, result.mean, result.std, sample_weight=fold.held.weight))
-        for fold, result in zip(folds, point.results, strict=False)
-    ]
+    function, (mean, std) = metrics.METRICS[name], point.held_out
+    ends = np.cumsum([result.means.shape[1] for result in point.results])
+    parts = zip(folds, np.split(mean, ends[:-1]), np.split(std, ends[:-1]), strict=False)
+    seen = [float(function(fold.held.y, *moments, sample_weight=fold.held.weight)) for fold, *moments in parts]
     return seen + [np.nan] * (len(folds) - len(seen))
 
 
-def _ranks(by_fold: np.ndarray, search: Search) -> np.ndarray:
+def _ranks(losses: Float[np.ndarray, " point"], n_folds: Int[np.ndarray, " point"]) -> Int[np.ndarray, " point"]:
     """1 for the best; points that have seen more folds come first, since only they could be chosen."""
-    n_folds = np.array([len(point.results) for point in search.points])
-    order = np.lexsort((np.nanmean(by_fold, axis=1), -n_folds))
-    ranks = np.empty(len(order), int)
-    ranks[order] = np.arange(1, len(order) + 1)
+    ranks = np.empty(len(losses), int)
+    ranks[np.lexsort((losses, -n_folds))] = np.arange(1, len(losses) + 1)
     return ranks

@@ -1,4 +1,7 @@
-"""The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows."""
+"""The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows.
+
+std scale = sqrt(mean[w ((y - mean) / std)^2]) over held-out rows: the factor under which their likelihood is highest.
+"""
 
 from collections.abc import Sequence
 
@@ -14,21 +17,25 @@ SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 
 
-def choose(points: Sequence[Point], folds: Folds, selection: str) -> int:
+def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
     """The index of the point to take; all points have seen the same folds.
 
-    The lowest held-out score wins, points that overfit being passed over while there are others; then the point of
-    smallest rho of the same phase that is no worse by more than one standard error of the paired difference takes its
-    place.
+    With `calibrate` the lowest held-out score after scaling the std wins. Without, what overfits is dangerous: points
+    labelled so are passed over while there are others, and the point of smallest rho of the winner's phase that is no
+    worse by more than one standard error of the paired difference takes its place.
     """
     if selection == "paper":
         middle = paper_midpoint(points)
         return int(np.argmin([abs(middle - point.logits[0]) for point in points]))
-    losses, scores = _losses_and_scores(points, folds, selection)
+    losses, scores = _losses_and_scores(points, folds, selection, calibrate)
     best = int(np.argmin(scores))
+    if calibrate:
+        return best
     share = held_rows(folds).weight
     share = share / share.sum()
-    similar = [k for k, p in enumerate(points) if p.phase == points[best].phase and p.logits[0] < points[best].logits[0]]
+    similar = [
+        k for k, p in enumerate(points) if p.phase == points[best].phase and p.logits[0] < points[best].logits[0]
+    ]
     for index in sorted(similar, key=lambda k: points[k].logits[0]):
         difference = losses[index] - losses[best]
         excess = float(share @ difference)
@@ -37,22 +44,35 @@ def choose(points: Sequence[Point], folds: Folds, selection: str) -> int:
     return best
 
 
-def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int) -> list[int]:
-    """The indices of the `n` lowest scores, in the order of the points; none that overfits while there are others."""
-    _, scores = _losses_and_scores(points, folds, selection)
+def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
+    """The indices of the `n` lowest scores, in the order of the points, by the same rule."""
+    _, scores = _losses_and_scores(points, folds, selection, calibrate)
     ranked = np.argsort(scores, kind="stable")[:n].tolist()
     return sorted(index for index in ranked if np.isfinite(scores[index])) or ranked[:1]
 
 
+def std_scale(point: Point, folds: Folds) -> float:
+    """The factor that makes a point's std right on average over the held-out rows it has seen."""
+    held = held_rows(folds[: len(point.results)])
+    mean, std = point.held_out
+    return float(np.sqrt(np.average(((held.y - mean) / std) ** 2, weights=held.weight)))
+
+
+def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -> Float[np.ndarray, " held"]:
+    """The loss of every held-out row that a point has seen."""
+    mean, std = point.held_out
+    scale = std_scale(point, folds) if calibrate else 1.0
+    return row_loss(selection, held_rows(folds[: len(point.results)]).y, mean, scale * std)
+
+
 def _losses_and_scores(
-    points: Sequence[Point], folds: Folds, selection: str
+    points: Sequence[Point], folds: Folds, selection: str, calibrate: bool
 ) -> tuple[Float[np.ndarray, "point held"], Float[np.ndarray, " point"]]:
-    """Loss by row and its average; broken points score infinity, overfit ones too while there are others."""
-    held = held_rows(folds)
-    losses = np.array([row_loss(selection, held.y, point.mean, point.std) for point in points])
-    scores = np.nan_to_num(np.average(losses, axis=1, weights=held.weight), nan=np.inf)
-    overfit = np.array([point.phase in OVERFIT for point in points])
-    return losses, scores if overfit.all() else np.where(overfit, np.inf, scores)
+    """Loss by row and its average; broken points score infinity, overfit ones may too while there are others."""
+    losses = np.array([held_out_loss(point, folds, selection, calibrate) for point in points])
+    scores = np.nan_to_num(np.average(losses, axis=1, weights=held_rows(folds).weight), nan=np.inf)
+    passed_over = np.array([point.phase in OVERFIT and not calibrate for point in points])
+    return losses, scores if passed_over.all() else np.where(passed_over, np.inf, scores)
 
 
 def row_loss(
@@ -67,5 +87,8 @@ def row_loss(
 
 def paper_midpoint(points: Sequence[Point]) -> float:
     """Halfway in the logit between the points of lowest *training* mean MSE and std MSE: the paper's rule."""
-    lowest = [min(points, key=lambda p, name=name: p.training_score(name)) for name in ("mean_mse", "std_mse")]
-    return float(np.mean([point.logits[0] for point in lowest]))
+    ends = []
+    for name in ("mean_mse", "std_mse"):
+        training = [point.training_score(name) for point in points]
+        ends.append(points[int(np.argmin(training))].logits[0])
+    return float(np.mean(ends))
