@@ -9,9 +9,15 @@ from heteroscope.phases import Observables, Phase
 from heteroscope.status import Status
 
 
-def model(phase, **changes):
-    found = Observables(0.25, 0.6, 0.4, 1.0, 1.3)._replace(**changes)
-    return SimpleNamespace(phase_=str(phase), rho_=0.999, gamma_=0.001, observables_=found, status_=(Status.CONVERGED,))
+def model(phase, std_scale=1.0, **changes):
+    return SimpleNamespace(
+        phase_=str(phase),
+        rho_=0.999,
+        gamma_=0.001,
+        std_scale_=std_scale,
+        observables_=Observables(0.25, 0.6, 0.4, 1.0, 1.3)._replace(**changes),
+        status_=(Status.CONVERGED,),
+    )
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -27,6 +33,10 @@ def test_numbers_are_the_observables():
     assert "explains 75.0%" in text
     assert "1.30 times" in text
     assert "factor of 1.35" in text
+
+
+def test_a_scaled_std_is_said():
+    assert "a std 1.45 times that of the networks alone" in diagnosis(model(Phase.S, std_scale=1.45))
 
 
 def test_a_constant_std_and_missing_held_out_rows_are_said():

@@ -120,7 +120,20 @@ def test_the_whole_path_is_kept(searched):
     assert table["rho"][model.best_index_] == pytest.approx(model.rho_)
     assert table["phase"].iloc[0] == Phase.U_I
     assert table["phase"].iloc[-1] in (Phase.O_I, Phase.O_II)
-    assert table["phase"][model.best_index_] == Phase.S
+
+
+def test_the_std_is_scaled_as_held_out_rows_ask_for(searched):
+    split, model = searched
+    assert model.std_scale_ == model.cv_results_["std_scale"][model.best_index_] != 1.0
+    plain = clone(model).set_params(calibrate=False).fit(split.x_train, split.y_train)
+    assert plain.std_scale_ == 1.0
+    assert plain.phase_ == Phase.S
+    at_the_same_point = HeteroskedasticRegressorCV(**SMALL_CV).fit(split.x_train, split.y_train)
+    _, scaled = at_the_same_point.predict(split.x_test, return_std=True)
+    at_the_same_point.std_scale_ = 1.0
+    _, unscaled = at_the_same_point.predict(split.x_test, return_std=True)
+    ratio = at_the_same_point.cv_results_["std_scale"][at_the_same_point.best_index_]
+    np.testing.assert_allclose(scaled / unscaled, ratio)
 
 
 def test_members_disagree_and_their_disagreement_is_epistemic(searched):
@@ -147,10 +160,35 @@ def test_other_selections(selection):
     assert np.isfinite(model.predict(split.x_test)).all()
 
 
-def test_any_splitter_will_do():
+@pytest.mark.parametrize("cv", [ShuffleSplit(2, test_size=0.3, random_state=0), 0.25])
+def test_any_splitter_or_share_will_do(cv):
     x, y, _ = noisy_line(60)
-    settings = SMALL_CV | {"cv": ShuffleSplit(2, test_size=0.3, random_state=0)}
-    assert HeteroskedasticRegressorCV(**settings).fit(x, y).phase_ in set(Phase)
+    model = HeteroskedasticRegressorCV(**SMALL_CV | {"cv": cv}).fit(x, y)
+    assert model.phase_ in set(Phase)
+    assert model.cv_results_["n_folds"].max() == (1 if cv == 0.25 else 2)
+
+
+def test_the_grid_search_takes_a_point_of_the_square():
+    x, y, _ = noisy_line(60)
+    model = HeteroskedasticRegressorCV(**SMALL_CV | {"search": "grid"}).fit(x, y)
+    assert len(model.cv_results_["rho"]) == 9
+    assert model.gamma_ in model.cv_results_["gamma"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"search": "spiral"}, "diagonal"),
+        ({"search": "grid", "selection": "paper"}, "rule for the diagonal"),
+        ({"n_finalists": 0}, "n_finalists must be a positive integer"),
+        ({"cv": 1.5}, "cv=1.5 as a share"),
+        ({"cv": 0.999}, "cv=0.999 as a share"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_in_one_line(changes, complaint):
+    x, y, _ = noisy_line(60)
+    with pytest.raises(InputError, match=complaint):
+        HeteroskedasticRegressorCV(**SMALL_CV | changes).fit(x, y)
 
 
 def test_an_overfit_point_is_called_so_because_rows_are_held_out():

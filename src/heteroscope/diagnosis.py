@@ -32,7 +32,7 @@ def diagnosis(model: Any) -> str:
     lines = [
         f"Phase {phase} at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}.",
         f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
-        *_evidence(model.observables_),
+        *_evidence(model.observables_, model.std_scale_),
         *_endings(model.status_, phase),
         _advice(phase, searched=hasattr(model, "cv_results_")),
     ]
@@ -49,7 +49,7 @@ def _near_one(value: float) -> str:
     return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.3g}"
 
 
-def _evidence(found: Observables) -> list[str]:
+def _evidence(found: Observables, std_scale: float) -> list[str]:
     explained = max(0.0, 1.0 - found.residual_share)
     lines = [f"On the training rows the mean explains {explained:.1%} of the target's variance."]
     if found.log_precision_spread < FLAT_PRECISION:
@@ -57,7 +57,11 @@ def _evidence(found: Observables) -> list[str]:
     else:
         factor = math.exp(found.log_precision_spread / 2)
         lines.append(f"The std typically varies by a factor of {factor:.2f} between rows.")
-    if found.held_out_score is None:
+    if std_scale != 1.0:
+        lines.append(
+            f"Held-out rows asked for a std {std_scale:.2f} times that of the networks alone: it was scaled so."
+        )
+    elif found.held_out_score is None:
         lines.append("No rows were held out, so this label rests on the training rows alone.")
     else:
         lines.append(

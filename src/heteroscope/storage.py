@@ -216,7 +216,7 @@ def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRe
         name: value if value is None else float(value) for name, value in fitted["observables_"].items()
     }
     where = ("rho_", "gamma_") if isinstance(model, PointRegressor) else ("weight_decay_",)
-    fitted |= {name: float(fitted[name]) for name in where}
+    fitted |= {name: float(fitted[name]) for name in (*where, "std_scale_")}
     fitted |= {
         "phase_": str(Phase(fitted["phase_"])),
         "status_": tuple(Status(status) for status in fitted["status_"]),

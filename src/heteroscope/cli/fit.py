@@ -43,6 +43,7 @@ def _estimator_option(flag: str, argument: str, shown: object, **settings: Any) 
 
 _STEPS = f"{defaults.SEARCH_STEPS}, or {defaults.POINT_STEPS} with --rho and --gamma"
 _MEMBERS = f"{defaults.SEARCH_MEMBERS}, or {defaults.POINT_MEMBERS} with --rho and --gamma"
+_FOLDS_HELP = "Folds of the cross-validation; auto is 5 up to 2,000 rows, and one fifth held out once beyond."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
@@ -62,7 +63,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @click.option("--rho", type=float, help="With --gamma: fit at this point and do not search.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point and do not search.")
 @_estimator_option("--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="What to choose by.")
-@_estimator_option("--folds", "cv", "5; a fifth is held out once of many rows", type=int, help="Cross-validation.")
+@_estimator_option("--folds", "cv", defaults.FOLDS, type=int, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=int, help="Training steps of each model.")
 @_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")

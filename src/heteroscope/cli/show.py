@@ -13,16 +13,23 @@ def print_path(model: Any) -> None:
     from rich.table import Table
 
     path = model.cv_results_
-    table = Table(title="The diagonal: held-out scores, strong to weak regularisation", **_TABLE)
-    for name in ("", "rho", "gamma", "NLL", "RMSE", "phase", "status"):
+    table = Table(
+        title="The diagonal: held-out scores, strong to weak regularisation; last, the loss once the std is scaled",
+        **_TABLE,
+    )
+    loss = "CRPS" if model.selection == "crps" else "NLL"
+    for name in ("", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} then", "phase", "status"):
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
     for k in range(len(path["rho"])):
         table.add_row(
             "->" if k == model.best_index_ else "",
             _near_one(path["gamma"][k], path["rho"][k]),
             f"{path['gamma'][k]:.3g}",
+            str(path["n_folds"][k]),
             f"{path['mean_test_nll'][k]:.4g}",
             f"{path['mean_test_rmse'][k]:.4g}",
+            f"{path['std_scale'][k]:.3g}" if model.calibrate else "1",
+            f"{path['held_out_loss'][k]:.4g}",
             str(path["phase"][k]),
             str(path["status"][k]),
             style="bold" if k == model.best_index_ else None,
@@ -47,7 +54,8 @@ def print_search_scores(model: Any) -> None:
         title: [f"{path[f'mean_{part}_{name}'][best]:.4g}" for part in ("test", "train")]
         for name, title in _SCORES.items()
     }
-    _print_scores("At the chosen point, averaged over folds", ["held-out rows", "training rows"], rows)
+    when = ", before the std is scaled" if model.calibrate else ""
+    _print_scores(f"At the chosen point, averaged over folds{when}", ["held-out rows", "training rows"], rows)
 
 
 def print_training_scores(model: Any, features: Any, y: Any) -> None:

@@ -64,9 +64,8 @@ class Point(NamedTuple):
         """Averages over the folds, each held-out row counted once."""
         table = np.array([result.observables for result in self.results], float)
         sizes = [result.means.shape[1] for result in self.results]
-        return Observables(
-            *(float(v) for v in table[:, :4].mean(axis=0)), float(np.average(table[:, 4], weights=sizes))
-        )
+        averages = [*table[:, :4].mean(axis=0), np.average(table[:, 4], weights=sizes)]
+        return Observables._make(float(value) for value in averages)
 
     @property
     def phase(self) -> Phase:
