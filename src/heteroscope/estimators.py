@@ -309,9 +309,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         best = found.points[found.best]
         self._train_members(rows, recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        wanted = std_scale(best, folds)
-        self.std_scale_ = wanted if self.calibrate else 1.0
-        self._observe(rows, (wanted / self.std_scale_) ** 2)
+        self.std_scale_ = std_scale(best, folds) if self.calibrate else 1.0
+        self._observe(rows, squared_score(best, folds) / self.std_scale_**2)
         return self
 
     def _check_search(self) -> None:

@@ -7,7 +7,7 @@ from scipy import stats
 from heteroscope import datasets
 from heteroscope.networks import Architecture
 from heteroscope.rows import Rows
-from heteroscope.search import Fold, Race, cross_validate, results_table, search_diagonal, search_grid, std_scale
+from heteroscope.search import Fold, Race, cross_validate, results_table, search_diagonal, search_grid, squared_score
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -100,4 +100,4 @@ def test_to_calibrate_the_chosen_point_is_fitted_with_all_seeds(folds):
     assert told[-1] == (2 + 1 + 2, 5)
     mean, std = best.held_out
     y = np.concatenate([fold.held.y for fold in judged])
-    assert std_scale(best, judged) == pytest.approx(np.sqrt(np.mean(((y - mean) / std) ** 2)))
+    assert squared_score(best, judged) == pytest.approx(np.mean(((y - mean) / std) ** 2))

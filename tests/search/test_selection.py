@@ -6,7 +6,15 @@ from made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 from scipy import stats
 
 from heteroscope.errors import InputError
-from heteroscope.search.selection import choose, finalists, held_out_loss, paper_midpoint, row_loss, std_scale
+from heteroscope.search.selection import (
+    choose,
+    finalists,
+    held_out_loss,
+    paper_midpoint,
+    row_loss,
+    squared_score,
+    std_scale,
+)
 
 
 @pytest.mark.parametrize("selection", ["nll", "crps"])
@@ -61,17 +69,31 @@ def test_row_losses_agree_with_scipy():
         row_loss("rmse", Y, mean, std)
 
 
-def test_the_scale_is_the_one_under_which_held_out_rows_are_likeliest():
+def test_the_scale_lies_between_the_likeliest_and_the_covering_one():
     from scipy.optimize import minimize_scalar
 
     crooked = point(1, 0.3, mean=0.2 * Y)
-    loss = lambda log_scale: -stats.norm(0.2 * Y, 0.3 * np.exp(log_scale)).logpdf(Y).mean()  # noqa: E731
-    assert std_scale(crooked, FOLDS) == pytest.approx(np.exp(minimize_scalar(loss).x), rel=1e-5)
-    assert held_out_loss(crooked, FOLDS, "nll", calibrate=True).mean() == pytest.approx(minimize_scalar(loss).fun)
+
+    def loss(log_scale):
+        return -stats.norm(0.2 * Y, 0.3 * np.exp(log_scale)).logpdf(Y).mean()
+
+    likeliest = np.exp(minimize_scalar(loss).x)
+    covering = np.sort(np.abs(0.8 * Y / 0.3))[int(0.9 * N) - 1] / stats.norm.ppf(0.95)
+    assert squared_score(crooked, FOLDS) == pytest.approx(likeliest**2, rel=1e-5)
+    assert std_scale(crooked, FOLDS) == pytest.approx(np.sqrt(likeliest * covering), rel=1e-5)
+    assert held_out_loss(crooked, FOLDS, "nll", calibrate=True).mean() == pytest.approx(
+        minimize_scalar(loss).fun, abs=0.01
+    )
+
+
+def test_rows_that_are_met_exactly_leave_a_std():
+    assert std_scale(point(1, 1.0, mean=np.where(np.arange(N) % 20, Y, 0.0)), FOLDS) > 0
 
 
 def test_with_calibration_an_overconfident_point_may_win_by_its_mean():
-    points = [point(0, 1), point(1, 0.01, mean=0.9 * Y, held_out_score=100.0)]
+    points = [point(0, 1), point(1, 0.05, mean=0.9 * Y, held_out_score=4.0)]
     assert choose(points, FOLDS, "nll") == 0
     assert choose(points, FOLDS, "nll", calibrate=True) == 1
     assert finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]
+    hopeless = point(2, 0.001, mean=0.99 * Y)
+    assert choose([*points, hopeless], FOLDS, "nll", calibrate=True) == 1

@@ -3,7 +3,7 @@
 from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, results_table
-from heteroscope.search.selection import SELECTIONS, row_loss, std_scale
+from heteroscope.search.selection import SELECTIONS, row_loss, squared_score, std_scale
 
 __all__ = [
     "SELECTIONS",
@@ -18,5 +18,6 @@ __all__ = [
     "row_loss",
     "search_diagonal",
     "search_grid",
+    "squared_score",
     "std_scale",
 ]

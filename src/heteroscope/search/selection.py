@@ -1,12 +1,14 @@
 """The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows.
 
-std scale = sqrt(mean[w ((y - mean) / std)^2]) over held-out rows: the factor under which their likelihood is highest.
+std scale = sqrt(a b) over held-out rows: a the factor under which they are likeliest, sqrt(mean[w ((y - mean) / std)^2]),
+and b the one under which 90 % intervals hold 90 % of them. Tails heavier than a Gaussian's make a the larger of the two.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy import stats
 
 from heteroscope import metrics
 from heteroscope.errors import InputError
@@ -15,12 +17,14 @@ from heteroscope.search.points import Folds, Point, held_rows
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
+COVERAGE = 0.9
+HOPELESS_SCALE = 4.0  # a std that is so many times too small says nothing that scaling could save
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
     """The index of the point to take; all points have seen the same folds.
 
-    With `calibrate` the lowest held-out score after scaling the std wins. Without, what overfits is dangerous: points
+    With `calibrate` the lowest held-out score after scaling the std wins, unless it is hopelessly small. Without, what overfits is dangerous: points
     labelled so are passed over while there are others, and the point of smallest rho of the winner's phase that is no
     worse by more than one standard error of the paired difference takes its place.
     """
@@ -51,11 +55,24 @@ def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, cal
     return sorted(index for index in ranked if np.isfinite(scores[index])) or ranked[:1]
 
 
-def std_scale(point: Point, folds: Folds) -> float:
-    """The factor that makes a point's std right on average over the held-out rows it has seen."""
+def squared_score(point: Point, folds: Folds) -> float:
+    """mean[w ((y - mean) / std)^2] of the held-out rows that a point has seen; 1 if its std is honest."""
     held = held_rows(folds[: len(point.results)])
     mean, std = point.held_out
-    return float(np.sqrt(np.average(((held.y - mean) / std) ** 2, weights=held.weight)))
+    return float(np.average(((held.y - mean) / std) ** 2, weights=held.weight))
+
+
+def std_scale(point: Point, folds: Folds) -> float:
+    """The factor for a point's std that the held-out rows it has seen ask for."""
+    likeliest = np.sqrt(squared_score(point, folds))
+    if not np.isfinite(likeliest):
+        return float(likeliest)
+    held = held_rows(folds[: len(point.results)])
+    mean, std = point.held_out
+    size = np.abs(held.y - mean) / std
+    share = np.quantile(size, COVERAGE, weights=held.weight, method="inverted_cdf")
+    covering = max(share / stats.norm.ppf((1 + COVERAGE) / 2), likeliest / HOPELESS_SCALE)
+    return float(np.sqrt(likeliest * covering))
 
 
 def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -> Float[np.ndarray, " held"]:
@@ -71,7 +88,10 @@ def _losses_and_scores(
     """Loss by row and its average; broken points score infinity, overfit ones may too while there are others."""
     losses = np.array([held_out_loss(point, folds, selection, calibrate) for point in points])
     scores = np.nan_to_num(np.average(losses, axis=1, weights=held_rows(folds).weight), nan=np.inf)
-    passed_over = np.array([point.phase in OVERFIT and not calibrate for point in points])
+    if calibrate:
+        passed_over = np.array([not std_scale(point, folds) <= HOPELESS_SCALE for point in points])
+    else:
+        passed_over = np.array([point.phase in OVERFIT for point in points])
     return losses, scores if passed_over.all() else np.where(passed_over, np.inf, scores)
 
 
