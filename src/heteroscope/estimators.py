@@ -34,6 +34,7 @@ from heteroscope.search import (
     results_table,
     search_diagonal,
     search_grid,
+    squared_score,
     std_scale,
 )
 from heteroscope.stages import Recipe, mean_first_recipe

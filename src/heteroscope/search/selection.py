@@ -1,7 +1,7 @@
 """The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows.
 
-std scale = sqrt(a b) over held-out rows: a the factor under which they are likeliest, sqrt(mean[w ((y - mean) / std)^2]),
-and b the one under which 90 % intervals hold 90 % of them. Tails heavier than a Gaussian's make a the larger of the two.
+std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest,
+sqrt(mean[w ((y - mean) / std)^2]), and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a larger.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ HOPELESS_SCALE = 4.0  # a std that is so many times too small says nothing that 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
     """The index of the point to take; all points have seen the same folds.
 
-    With `calibrate` the lowest held-out score after scaling the std wins, unless it is hopelessly small. Without, what overfits is dangerous: points
-    labelled so are passed over while there are others, and the point of smallest rho of the winner's phase that is no
-    worse by more than one standard error of the paired difference takes its place.
+    With `calibrate` the lowest held-out score after scaling the std wins, unless that std is hopelessly small. Without,
+    what overfits is dangerous: points labelled so are passed over while there are others, and the point of smallest rho
+    of the winner's phase that is no worse by more than one standard error of the paired difference takes its place.
     """
     if selection == "paper":
         middle = paper_midpoint(points)
