@@ -1,7 +1,7 @@
 """The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows.
 
-std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest,
-sqrt(mean[w ((y - mean) / std)^2]), and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a larger.
+std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest, the root of
+mean[w ((y - mean) / std)^2], and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a the larger.
 """
 
 from collections.abc import Sequence
