@@ -1,4 +1,4 @@
-"""Settings of every test: strict numerics, and compiled programs kept between runs.
+"""Settings of every test: strict numerics, programs that compile fast rather than run fast, kept between runs.
 
 They are environment variables, set before JAX is imported, so that worker processes inherit them.
 """
@@ -12,6 +12,8 @@ SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
     "JAX_NUMPY_RANK_PROMOTION": "raise",
+    # most tests train for a blink, so that compiling is what they wait for: this takes a third of the time
+    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
 }
 os.environ.update(SETTINGS)
 
