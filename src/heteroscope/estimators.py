@@ -61,8 +61,8 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         wanted = np.atleast_1d(np.asarray(quantiles, float))
         if np.any((wanted <= 0) | (wanted >= 1)):
             raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
-        mean, std = self.predict(X, return_std=True)
-        return mean[:, None] + std[:, None] * stats.norm.ppf(wanted)[None, :]
+        forecast = self.pred_dist(X)
+        return np.column_stack([forecast.ppf(level) for level in wanted])
 
     def pred_dist(self, X: Any) -> Any:
         """The predictive distribution as a frozen `scipy.stats.norm`, one entry a row."""

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.networks import Params, predict_mean, predict_precision
+from heteroscope.networks import Params, apply_layer, apply_trunk, positive, predict_mean
 from heteroscope.scaling import Scaling
 
 BLOCK = 8192  # rows evaluated at once; shorter blocks are padded to a power of two, so that few shapes are compiled
@@ -35,17 +35,24 @@ def predict_members(
     members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]:
     """Mean and std of every member in the target's units."""
+    mean, outputs = member_outputs(members, x, scaling, activation)
+    return mean, scaling.y_scale / np.sqrt(outputs[:, :, 0])
+
+
+def member_outputs(
+    members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
+) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point output"]]:
+    """Every member's mean in the target's units, and all that its second network gives, made positive."""
     standardised = scaling.inputs(x)
-    means, precisions = [], []
+    means, outputs = [], []
     for first in range(0, len(x), BLOCK):
         block = standardised[first : first + BLOCK]
         padded = np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0)))
-        mean, precision = jax.device_get(_forward(members, padded, activation))
+        mean, output = jax.device_get(_forward(members, padded, activation))
         means.append(mean[:, : len(block)])
-        precisions.append(precision[:, : len(block)])
+        outputs.append(output[:, : len(block)])
     mean = np.concatenate(means, axis=1).astype(np.float64)
-    precision = np.concatenate(precisions, axis=1).astype(np.float64)
-    return mean * scaling.y_scale + scaling.y_centre, scaling.y_scale / np.sqrt(precision)
+    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
 
 
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:
@@ -58,7 +65,8 @@ def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray,
 @partial(jax.jit, static_argnames="activation")
 def _forward(members: Params, x: jax.Array, activation: str) -> tuple[jax.Array, jax.Array]:
     def one(params: Params) -> tuple[jax.Array, jax.Array]:
-        return predict_mean(params, x, activation), predict_precision(params, x, activation)
+        outputs = apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
+        return predict_mean(params, x, activation), positive(outputs)
 
     return jax.vmap(one)(members)
 

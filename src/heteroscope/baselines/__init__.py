@@ -1,15 +1,17 @@
 """Methods to compare with, on the same networks and engine; `docs/baselines.md` shows how the next is added."""
 
 from heteroscope.baselines.beta_nll import BetaNLLRegressor
+from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
 from heteroscope.baselines.regressor import BaselineRegressor
 
-__all__ = ["BASELINES", "BaselineRegressor", "BetaNLLRegressor", "MLEEnsembleRegressor", "MLERegressor"]
+__all__ = ["BASELINES", "BaselineRegressor", "BetaNLLRegressor", "FaithfulRegressor", "MLEEnsembleRegressor", "MLERegressor"]
 
 #: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
 BASELINES: dict[str, type[BaselineRegressor]] = {
     "mle": MLERegressor,
     "beta-nll": BetaNLLRegressor,
     "mle-ensemble": MLEEnsembleRegressor,
+    "faithful": FaithfulRegressor,
 }

@@ -1,4 +1,4 @@
-"""The estimator that every baseline is: a method supplies an objective and a head, all the rest is shared.
+"""The estimator that every baseline is: a method supplies objective, head and predictive rule, all the rest is shared.
 
 Maximum likelihood has no minimum: without a penalty, or if it is trained for long, it overfits. So weight decay and
 number of steps are chosen on held-out rows, as a careful user would do; then all rows are fitted with the choice.
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy import stats
 from sklearn.utils import check_random_state
 
 from heteroscope import defaults, metrics
@@ -24,10 +25,10 @@ from heteroscope.estimators import (
     member_seeds,
     positive_integer,
 )
-from heteroscope.networks import Params
+from heteroscope.networks import Architecture, Params
 from heteroscope.objective import Objective
 from heteroscope.phases import RUNAWAY_SCORE
-from heteroscope.predictive import moment_match, predict_members, stack_members
+from heteroscope.predictive import member_outputs, moment_match, stack_members
 from heteroscope.progress import Progress, progress_bar
 from heteroscope.rows import Rows, batch_rows
 from heteroscope.scaling import Scaling
@@ -92,9 +93,17 @@ class BaselineRegressor(GaussianRegressor, ABC):
         """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""
         return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps)),)
 
+    def outputs_wanted(self) -> int:
+        """How many numbers the second network gives a row."""
+        return 1
+
     def members_wanted(self) -> int:
         """How many models with different starts are moment-matched into one Gaussian."""
         return 1
+
+    def completed(self, params: Params) -> Params:
+        """The networks of a trained model as predictions read them."""
+        return params
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineRegressor":
         """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them."""
@@ -142,6 +151,9 @@ class BaselineRegressor(GaussianRegressor, ABC):
         batch_size = batch_rows(self.batch_size, len(rows.y))
         return Recipe(self._architecture(rows), self.stages(steps), batch_size, retires=False)
 
+    def _architecture(self, rows: Rows) -> Architecture:
+        return super()._architecture(rows)._replace(outputs=self.outputs_wanted())
+
     def _try(
         self,
         fold: Fold,
@@ -167,9 +179,9 @@ class BaselineRegressor(GaussianRegressor, ABC):
         members = [fit.params for fit in fits if fit.status != Status.NOT_FINITE]
         if not members:
             return trial._replace(nll=np.inf, squared_score=np.inf)
-        prediction = moment_match(*self._predict_members(stack_members(members), held.x, scaling))
-        nll = metrics.nll(held.y, prediction.mean, prediction.std, sample_weight=held.weight)
-        score = np.average(((held.y - prediction.mean) / prediction.std) ** 2, weights=held.weight)
+        forecast = self._forecast(stack_members(members), held.x, scaling)
+        nll = metrics.nll(held.y, forecast, sample_weight=held.weight)
+        score = np.average(((held.y - forecast.mean()) / forecast.std()) ** 2, weights=held.weight)
         return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=float(score))
 
     def _train(
@@ -177,6 +189,7 @@ class BaselineRegressor(GaussianRegressor, ABC):
     ) -> list[Fit]:
         """The engine's fits, with a status that reads the second network as this method's head does."""
         fits = train([Task(rows.batch(scaling), jobs)], recipe, n_jobs=self.n_jobs, progress=progress)[0]
+        fits = [fit._replace(params=self.completed(fit.params)) for fit in fits]
         return [fit._replace(status=self._status(fit, rows, scaling)) for fit in fits]
 
     def _status(self, fit: Fit, rows: Rows, scaling: Scaling) -> Status:
@@ -190,9 +203,14 @@ class BaselineRegressor(GaussianRegressor, ABC):
     def _predict_members(
         self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
     ) -> MemberMoments:
-        """Mean and std of every member: the std that a precision network would give tells the output to the head."""
-        mean, std = predict_members(members, x, scaling, self.activation)
-        return mean, scaling.y_scale / np.sqrt(self.head((scaling.y_scale / std) ** 2))
+        """Mean and std of every member, the second network read by the head."""
+        mean, outputs = member_outputs(members, x, scaling, self.activation)
+        return mean, scaling.y_scale / np.sqrt(self.head(outputs[:, :, 0]))
+
+    def _forecast(self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling) -> Any:
+        """The predictive rule: the distribution of every row that members not yet kept would predict."""
+        prediction = moment_match(*self._predict_members(members, x, scaling))
+        return stats.norm(prediction.mean, prediction.std)
 
 
 class _Counted(NamedTuple):

@@ -11,7 +11,7 @@ from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import verbosity
 from heteroscope.errors import InputError
 
-NAMES = ("ours", "mle", "beta-nll", "mle-ensemble", "ngboost", "catboost", "gp")
+NAMES = ("ours", "mle", "beta-nll", "mle-ensemble", "faithful", "ngboost", "catboost", "gp")
 _EXAMPLE = """\b
 Examples:
   heteroscope compare yacht --methods ours,gp,ngboost,catboost
