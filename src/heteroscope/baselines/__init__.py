@@ -4,9 +4,24 @@ from heteroscope.baselines.beta_nll import BetaNLLRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
+from heteroscope.baselines.natural import NaturalLaplaceRegressor
 from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.reliable import ReliableVarianceRegressor
+from heteroscope.baselines.student import StudentTRegressor
+from heteroscope.baselines.variational import VariationalVarianceRegressor
 
-__all__ = ["BASELINES", "BaselineRegressor", "BetaNLLRegressor", "FaithfulRegressor", "MLEEnsembleRegressor", "MLERegressor"]
+__all__ = [
+    "BASELINES",
+    "BaselineRegressor",
+    "BetaNLLRegressor",
+    "FaithfulRegressor",
+    "MLEEnsembleRegressor",
+    "MLERegressor",
+    "NaturalLaplaceRegressor",
+    "ReliableVarianceRegressor",
+    "StudentTRegressor",
+    "VariationalVarianceRegressor",
+]
 
 #: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
 BASELINES: dict[str, type[BaselineRegressor]] = {
@@ -14,4 +29,8 @@ BASELINES: dict[str, type[BaselineRegressor]] = {
     "beta-nll": BetaNLLRegressor,
     "mle-ensemble": MLEEnsembleRegressor,
     "faithful": FaithfulRegressor,
+    "natural-laplace": NaturalLaplaceRegressor,
+    "reliable": ReliableVarianceRegressor,
+    "student-t": StudentTRegressor,
+    "variational": VariationalVarianceRegressor,
 }

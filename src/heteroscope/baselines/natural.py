@@ -1,0 +1,198 @@
+"""Natural parameters with Laplace's approximation and empirical Bayes (Immer, Palumbo, Marx & Vogt 2023)."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from heteroscope import defaults
+from heteroscope.baselines import laplace
+from heteroscope.baselines.heads import Head, precision_head
+from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.trunks import second_output, share_trunk
+from heteroscope.errors import InputError
+from heteroscope.estimators import MemberMoments, held_out_fold, member_seeds, positive_integer
+from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
+from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
+from heteroscope.predictive import Prediction, member_outputs
+from heteroscope.progress import progress_bar
+from heteroscope.regularisation import Strengths, logits_from_alpha_beta
+from heteroscope.rows import Rows
+from heteroscope.scaling import Scaling
+from heteroscope.stages import Recipe
+from heteroscope.status import Status
+from heteroscope.tile import Fit, Job
+
+
+def natural_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """mean[w (precision y^2 - 2 f y + f^2 / precision - log precision) / 2] + |all weights and biases|^2.
+
+    f = mean * precision and -precision / 2 are the natural parameters, two outputs of one trunk. Biases are penalised
+    too, as a prior must be; the precision's around the value that makes it one.
+    """
+    precision = positive(second_output(params, batch.x, activation, "shared"))
+    mean = predict_mean(params, batch.x, activation) / precision
+    last = params.precision[-1]
+    centred = (Layer(last.weight, last.bias - UNIT_PRECISION_BIAS),)
+    return Terms(
+        likelihood=strengths.likelihood * jnp.mean(batch.weight * gaussian_nll(mean, precision, batch.y)),
+        penalty=strengths.mean_penalty * _squared(params.mean) + strengths.precision_penalty * _squared(centred),
+    )
+
+
+def _squared(network: Network) -> Float[Array, ""]:
+    return sum((jnp.sum(part**2) for layer in network for part in layer), start=jnp.zeros(()))
+
+
+class Round(NamedTuple):
+    """A mode that was trained under a pair of priors, and what Laplace says of it."""
+
+    priors: laplace.Priors
+    fit: Fit
+    around: laplace.Laplace
+    log_evidence: float
+
+
+class NaturalLaplaceRegressor(BaselineRegressor):
+    """std^2 = 1 / precision (noise) + d^T (H + prior)^-1 d (what the rows leave open), d the mean's gradient.
+
+    The network gives the natural parameters of a Gaussian, mean * precision and precision. Its weights have a Gaussian
+    prior, one precision for the trunk and the first output and one for the second, both chosen by the evidence: no
+    rows are held out for it. `predict_parts` tells noise and ignorance apart.
+
+    Parameters
+    ----------
+    curvature : "full", "kronecker", or "auto": full up to 1,000 weights, Kronecker products beyond.
+    rounds : how often a model is trained and its priors are improved; the model of highest evidence is kept.
+    held_out : share of the rows kept from one more model that tells for `phase_` whether the std holds; 0 for none.
+    max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in `MLERegressor`.
+
+    Attributes
+    ----------
+    prior_precisions_ : of trunk and first output, and of the second output. `log_evidence_` : of the standardised
+    target. `trials_` : both for every round. The others as in `MLERegressor`; there is no `weight_decay_`.
+    """
+
+    head: Head = staticmethod(precision_head)
+    arrays_: dict[str, np.ndarray]
+
+    def __init__(
+        self,
+        curvature: Any = "auto",
+        rounds: Any = 5,
+        *,
+        held_out: Any = 0.2,
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
+        start: Any = "he",
+        max_steps: Any = defaults.SEARCH_STEPS,
+        batch_size: Any = "auto",
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+    ) -> None:
+        self.curvature = curvature
+        self.rounds = rounds
+        self.held_out = held_out
+        self.hidden = hidden
+        self.activation = activation
+        self.start = start
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def objective(self) -> Objective:
+        """Minus the log posterior density of the weights."""
+        return natural_objective
+
+    def completed(self, params: Params) -> Params:
+        """The trunk stands in both networks."""
+        return share_trunk(params)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NaturalLaplaceRegressor":
+        """Train, improve the priors by the evidence around the mode, and again; keep the model of highest evidence."""
+        if self.curvature not in ("auto", *laplace.CURVATURES):
+            raise InputError(f"curvature must be auto, {' or '.join(laplace.CURVATURES)}, got {self.curvature!r}")
+        rounds = positive_integer("rounds", self.rounds)
+        steps = positive_integer("max_steps", self.max_steps)
+        _, rows = self._check_fit_input(X, y, sample_weight)
+        random = check_random_state(self.random_state)
+        fold = held_out_fold(self.held_out, rows, random)
+        (seed,) = member_seeds(random, 1)
+        recipe = self._recipe(rows, steps)
+        self.scaling_ = rows.scaling()
+        priors, found = np.ones(2), []
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            for number in range(rounds):
+                found.append(self._round(rows, self.scaling_, priors, seed, recipe))
+                if progress:
+                    progress(number + 1, rounds)
+                if not np.isfinite(found[-1].log_evidence):
+                    break
+                priors = found[-1].around.best_priors(priors)
+        best = max(found, key=lambda round_: round_.log_evidence)
+        self._keep_members([best.fit])
+        self.prior_precisions_ = tuple(float(prior) for prior in best.priors)
+        self.log_evidence_ = best.log_evidence
+        self.arrays_ = best.around.arrays(best.priors)
+        self.trials_ = {
+            "first_prior": np.array([round_.priors[0] for round_ in found]),
+            "second_prior": np.array([round_.priors[1] for round_ in found]),
+            "log_evidence": np.array([round_.log_evidence for round_ in found]),
+        }
+        score = None
+        if fold is not None:
+            scaling = fold.training.scaling()
+            judge = self._round(fold.training, scaling, best.priors, seed, recipe)
+            score = self._held_out_score(judge, fold.held, scaling)
+        self._observe(rows, score)
+        return self
+
+    def predict_parts(self, X: Any) -> Prediction:
+        """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (what the rows leave open)."""
+        noise = super().predict_parts(X)
+        x = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._with_ignorance(noise, self._only_member(), self.arrays_, x, self.scaling_)
+
+    def _round(self, rows: Rows, scaling: Scaling, priors: laplace.Priors, seed: int, recipe: Recipe) -> Round:
+        """A model trained under these priors; one that did not stay finite has an evidence of minus infinity."""
+        job = Job(*(float(v) for v in logits_from_alpha_beta(*(priors / (2.0 * rows.weight.sum())))), seed)
+        (fit,) = self._train(rows, scaling, [job], recipe, None)
+        kind = laplace.choose_curvature(self.curvature, fit.params)
+        around = laplace.approximate(fit.params, rows.batch(scaling), self.activation, kind)
+        evidence = around.log_evidence(priors) if fit.status != Status.NOT_FINITE else -np.inf
+        return Round(priors, fit, around, evidence)
+
+    def _held_out_score(self, judge: Round, held: Rows, scaling: Scaling) -> float:
+        mean, std = self._predict_members(_stacked(judge.fit.params), held.x, scaling)
+        noise = Prediction(mean[0], std[0], std[0], np.zeros_like(std[0]))
+        arrays = judge.around.arrays(judge.priors)
+        full = self._with_ignorance(noise, judge.fit.params, arrays, held.x, scaling)
+        return float(np.average(((held.y - full.mean) / full.std) ** 2, weights=held.weight))
+
+    def _with_ignorance(
+        self, noise: Prediction, params: Params, arrays: dict[str, np.ndarray], x: np.ndarray, scaling: Scaling
+    ) -> Prediction:
+        points = laplace.visit(params, scaling.inputs(x), self.activation)
+        epistemic = scaling.y_scale * np.sqrt(laplace.mean_variance(arrays, points))
+        return noise._replace(std=np.hypot(noise.aleatoric, epistemic), epistemic=epistemic)
+
+    def _only_member(self) -> Params:
+        return Params(*(tuple(Layer(*(part[0] for part in layer)) for layer in net) for net in self.members_))
+
+    def _predict_members(
+        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
+    ) -> MemberMoments:
+        output, outputs = member_outputs(members, x, scaling, self.activation)
+        precision = outputs[:, :, 0]
+        mean = (output - scaling.y_centre) / precision + scaling.y_centre
+        return mean, scaling.y_scale / np.sqrt(precision)
+
+
+def _stacked(params: Params) -> Params:
+    return Params(*(tuple(Layer(*(part[None] for part in layer)) for layer in net) for net in params))

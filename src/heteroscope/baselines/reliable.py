@@ -1,0 +1,150 @@
+"""Reliable variance networks (Skafte, Jorgensen & Hauberg 2019): split training, neighbours, and a way back far away.
+
+1. Mean and variance are trained by turns, never together.
+2. A step sees neighbours: rows that lie close to each other are drawn together, every row equally often.
+3. The variance is inverse-Gamma distributed and integrated out, which leaves a Student-t.
+4. variance(x) = (1 - v) network's variance + v far_std^2, with v(x) = sigmoid((distance to the rows - a) / g)
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import expit, logit
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import validate_data
+
+from heteroscope import defaults
+from heteroscope.baselines.student import StudentRegressor, StudentT
+from heteroscope.errors import InputError
+from heteroscope.estimators import positive_integer
+from heteroscope.objective import Objective, mean_objective
+from heteroscope.predictive import Prediction
+from heteroscope.rows import Rows
+from heteroscope.scaling import Scaling
+from heteroscope.solvers.adam import cosine_adam
+from heteroscope.stages import Recipe, Stage
+
+NEIGHBOURS = 16  # rows that are drawn together
+MAX_CENTRES = 1000  # rows that stand for all of them when distances are measured
+AT_A_ROW, AT_THE_SPACING = 1e-3, 0.05  # shares of far_std^2 at distance zero and at the rows' own distances
+
+
+class ReliableVarianceRegressor(StudentRegressor):
+    """variance(x) = (1 - v) network's variance + v far_std^2: v goes from zero at the rows to one far from them all.
+
+    The mean is trained by squared error, then the variance, then both by turns, each with the other held fixed.
+
+    Parameters
+    ----------
+    rounds : how often mean and variance take turns; the steps are divided evenly among the turns.
+    far_std : the std far from all rows, in standard deviations of the target.
+    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
+        `MLERegressor`, as are the attributes. Neighbours matter only where a step sees a batch and not all rows.
+    """
+
+    arrays_: dict[str, np.ndarray]
+
+    def __init__(
+        self,
+        rounds: Any = 2,
+        far_std: Any = 1.0,
+        *,
+        weight_decay: Any = "auto",
+        held_out: Any = 0.2,
+        hidden: Any = defaults.HIDDEN,
+        activation: Any = defaults.ACTIVATION,
+        start: Any = "he",
+        max_steps: Any = defaults.SEARCH_STEPS,
+        batch_size: Any = "auto",
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+    ) -> None:
+        super().__init__(
+            weight_decay=weight_decay,
+            held_out=held_out,
+            hidden=hidden,
+            activation=activation,
+            start=start,
+            max_steps=max_steps,
+            batch_size=batch_size,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.rounds = rounds
+        self.far_std = far_std
+
+    def objective(self) -> Objective:
+        """The Student-t likelihood, of the networks that have their turn."""
+        return StudentT()
+
+    def stages(self, steps: int) -> tuple[Stage, ...]:
+        """Squared error for the mean, likelihood for the variance; then both under the likelihood, by turns."""
+        turns = 2 * positive_integer("rounds", self.rounds)
+        solver = cosine_adam(max(1, steps // turns))
+        mean, variance = (Stage(StudentT((name,)), (name,), solver) for name in ("mean", "precision"))
+        return (Stage(mean_objective, ("mean",), solver), variance, *(mean, variance) * (turns // 2 - 1))
+
+    def predict_parts(self, X: Any) -> Prediction:
+        """As of every regressor here, with the variance led back to far_std^2 away from the rows."""
+        near = super().predict_parts(X)
+        x = self.scaling_.inputs(validate_data(self, X, dtype=np.float64, reset=False))
+        distance, _ = NearestNeighbors(n_neighbors=1).fit(self.arrays_["centres"]).kneighbors(x)
+        share = far_share(distance[:, 0], float(self.arrays_["spacing"]))
+        far = self.scaling_.y_scale * float(self.far_std)
+        std = np.sqrt((1.0 - share) * near.std**2 + share * far**2)
+        return near._replace(std=std, aleatoric=std)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ReliableVarianceRegressor":
+        """As every baseline; then the rows are remembered by which distances are measured."""
+        number = isinstance(self.far_std, int | float | np.number) and not isinstance(self.far_std, bool)
+        if not number or not 0 < self.far_std < np.inf:
+            raise InputError(f"far_std must be a positive number of the target's SDs, got {self.far_std!r}")
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _recipe(self, rows: Rows, steps: int) -> Recipe:
+        return super()._recipe(rows, steps)._replace(neighbours=NEIGHBOURS)
+
+    def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
+        given, rows = super()._check_fit_input(X, y, sample_weight)
+        scaled = rows.scaling().inputs(rows.x)
+        return given, rows.take(neighbour_order(scaled))
+
+    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
+        self.arrays_ = _landmarks(rows, self.scaling_)
+        super()._observe(rows, held_out_score)
+
+
+def far_share(distance: Float[np.ndarray, " point"], spacing: float) -> Float[np.ndarray, " point"]:
+    """sigmoid(logit(1/1000) + slope distance), the slope such that the rows' own spacing gives 5 %."""
+    slope = (logit(AT_THE_SPACING) - logit(AT_A_ROW)) / spacing
+    return np.asarray(expit(logit(AT_A_ROW) + slope * distance))
+
+
+def neighbour_order(x: Float[np.ndarray, "point feature"], leaf: int = NEIGHBOURS) -> Int[np.ndarray, " point"]:
+    """An order in which rows that follow each other lie close to each other: halved along the widest feature."""
+    boxes, order = [np.arange(len(x))], []
+    while boxes:
+        box = boxes.pop()
+        if len(box) <= leaf:
+            order.append(box)
+            continue
+        widest = np.argmax(np.ptp(x[box], axis=0))
+        ranked = box[np.argsort(x[box, widest], kind="stable")]
+        boxes += [ranked[len(ranked) // 2 :], ranked[: len(ranked) // 2]]
+    return np.concatenate(order)
+
+
+def _landmarks(rows: Rows, scaling: Scaling) -> dict[str, np.ndarray]:
+    """Evenly chosen rows, and the distance to the nearest other one below which 95 % of the rows have it."""
+    x = scaling.inputs(rows.x)
+    every = -(-len(x) // MAX_CENTRES)
+    centres = np.unique(x[::every], axis=0)
+    if len(centres) < 2:
+        raise InputError("all rows have the same inputs, so there is no distance to them: use another method")
+    distance, _ = NearestNeighbors(n_neighbors=2).fit(centres).kneighbors(x)
+    other = np.where(distance[:, 0] > 0, distance[:, 0], distance[:, 1])
+    return {"centres": centres, "spacing": np.float64(np.quantile(other, 0.95))}
