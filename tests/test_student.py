@@ -39,7 +39,7 @@ def test_intervals_std_and_calibration_follow_the_distribution():
     assert metrics.std_mse(Y, FORECAST) == pytest.approx(np.mean((FORECAST.std() - np.abs(Y - FORECAST.mean())) ** 2))
     assert metrics.rmse(Y, FORECAST) == pytest.approx(np.sqrt(np.mean((Y - FORECAST.mean()) ** 2)))
     levels = (np.arange(100) + 0.5) / 100
-    below = np.array([Y <= FORECAST.ppf(level) for level in levels]).mean(axis=1)
+    below = np.array([FORECAST.ppf(level) >= Y for level in levels]).mean(axis=1)
     assert metrics.ece(Y, FORECAST) == pytest.approx(np.abs(below - levels).mean())
 
 

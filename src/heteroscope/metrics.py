@@ -75,8 +75,8 @@ def nll_by_row(y: ArrayLike, mean: Any, std: ArrayLike | None = None) -> Float64
 def crps(y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None) -> float:
     """average of the integral of (F(t) - [t >= y])^2 over t, F the forecast's distribution. Proper.
 
-    In closed form, for a Gaussian with r = y - mean and z = r / std: r (2 Phi(z) - 1) + std (2 phi(z) - 1 / sqrt(pi)); it is in the
-    target's units and tends to the absolute error |r| as std -> 0.
+    In closed form, for a Gaussian with r = y - mean and z = r / std: r (2 Phi(z) - 1) + std (2 phi(z) - 1 / sqrt(pi)).
+    It is in the target's units and tends to the absolute error |r| as std -> 0.
     """
     rows = _Rows.of(y, mean, std, sample_weight)
     return rows.average(rows.distance())
@@ -88,7 +88,12 @@ def crps_by_row(y: ArrayLike, mean: Any, std: ArrayLike | None = None) -> Float6
 
 
 def interval_coverage(
-    y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, coverage: float = 0.9, sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    coverage: float = 0.9,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """fraction of rows with |y - mean| <= q std, q the (1 + coverage) / 2 quantile of N(0, 1); ideally `coverage`."""
     rows = _Rows.of(y, mean, std, sample_weight)
@@ -97,14 +102,21 @@ def interval_coverage(
 
 
 def interval_width(
-    y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, coverage: float = 0.9, sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    coverage: float = 0.9,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """average 2 q std: the width of the central interval; of two forecasts that both cover, the narrower is better."""
     rows = _Rows.of(y, mean, std, sample_weight)
     return rows.average(2 * rows.half_width(coverage) * rows.scale)
 
 
-def sharpness(y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None) -> float:
+def sharpness(
+    y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float:
     """sqrt(average std^2): the error that the forecast promises; equal to `rmse` if the promise is kept on average."""
     rows = _Rows.of(y, mean, std, sample_weight)
     return float(np.sqrt(rows.average(rows.std**2)))
@@ -154,7 +166,7 @@ def dirichlet_energy(x: ArrayLike, values: ArrayLike, *, density: ArrayLike | No
 
 
 def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
-    """What a fitted estimator says of rows X, as a metric takes it: its `pred_dist` if it has one, else mean and std."""
+    """What a fitted estimator says of rows X, as a metric takes it: its `pred_dist` if it has one, or mean and std."""
     return (estimator.pred_dist(X),) if hasattr(estimator, "pred_dist") else estimator.predict(X, return_std=True)
 
 
@@ -200,6 +212,8 @@ class _Rows(NamedTuple):
                 raise InputError("a frozen distribution has its own std: leave std out")
             df, mean, scale = _parameters(mean, len(y))
             std = student.std(df, scale)
+        elif std is None:
+            raise InputError("std is missing: pass a mean and a std a row, or a frozen scipy.stats.norm or t")
         else:
             mean, scale = _vector("mean", mean), _vector("std", std)
             df, std = np.full(len(scale), np.inf), scale
@@ -208,9 +222,7 @@ class _Rows(NamedTuple):
         if np.any(std < 0):
             raise InputError(f"std is negative in {np.sum(std < 0)} rows: pass standard deviations, not their logs")
         weight = _normalised(sample_weight, len(y))
-        residual, std, scale, df, weight = (
-            part[weight > 0] for part in (np.subtract(y, mean), std, scale, df, weight)
-        )
+        residual, std, scale, df, weight = (part[weight > 0] for part in (np.subtract(y, mean), std, scale, df, weight))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             z = np.where((scale == 0) & (residual == 0), 0.0, residual / scale)
         return cls(residual, std, scale, df, z, weight)
@@ -281,4 +293,3 @@ def _normalised(sample_weight: ArrayLike | None, n_rows: int) -> Float64[np.ndar
     if not (np.all(weight >= 0) and 0 < weight.sum() < np.inf):
         raise InputError("sample_weight is negative, not finite or zero everywhere: pass weights >= 0, some above 0")
     return weight / weight.sum()
-

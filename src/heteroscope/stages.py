@@ -48,8 +48,8 @@ class Stage(NamedTuple):
 class Recipe(NamedTuple):
     """Everything that is the same for all models trained together; hashable, so that it can be compiled in.
 
-    With `retires`, a model leaves a stage as soon as nothing is left to gain; without, it runs every step of it. A batch
-    is made of runs of `neighbours` rows that follow each other.
+    With `retires`, a model leaves a stage as soon as nothing is left to gain; without, it runs every step of it.
+    A batch is made of runs of `neighbours` rows that follow each other.
     """
 
     architecture: Architecture

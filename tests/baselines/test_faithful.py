@@ -43,9 +43,7 @@ def test_the_mean_network_is_that_of_squared_error_alone(trunk, monkeypatch):
     model = FaithfulRegressor(trunk, hidden=(8, 8), max_steps=200, **SETTINGS).fit(x, y)
     assert seen == [7]
     rows = merge_rows(x, y, np.ones(100))
-    recipe = Recipe(
-        Architecture(2, (8, 8)), (Stage(mean_objective, ("mean",), cosine_adam(200)),), None, retires=False
-    )
+    recipe = Recipe(Architecture(2, (8, 8)), (Stage(mean_objective, ("mean",), cosine_adam(200)),), None, retires=False)
     ((alone,),) = train([Task(rows.batch(rows.scaling()), [Job(np.inf, 0.0, 7)])], recipe, n_jobs=1)
     for ours, theirs in zip(model.members_.mean, alone.params.mean, strict=True):
         np.testing.assert_allclose(ours.weight[0], theirs.weight, atol=1e-4)

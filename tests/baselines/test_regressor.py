@@ -12,7 +12,18 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import load_model, save_model
-from heteroscope.baselines import BASELINES, BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
+from heteroscope.baselines import (
+    BASELINES,
+    BetaNLLRegressor,
+    EnsembleRegressor,
+    FaithfulRegressor,
+    MLEEnsembleRegressor,
+    MLERegressor,
+    NaturalLaplaceRegressor,
+    ReliableVarianceRegressor,
+    StudentTRegressor,
+    VariationalVarianceRegressor,
+)
 from heteroscope.baselines.regressor import DECAYS
 from heteroscope.errors import InputError
 from heteroscope.metrics import nll
@@ -29,7 +40,17 @@ PLAIN = {"weight_decay": 0.0, "held_out": 0, "random_state": 0}
 
 
 @parametrize_with_checks(
-    [MLERegressor(**CHECKED), BetaNLLRegressor(**CHECKED), MLEEnsembleRegressor(n_members=2, **CHECKED)]
+    [
+        MLERegressor(**CHECKED),
+        BetaNLLRegressor(**CHECKED),
+        MLEEnsembleRegressor(n_members=2, **CHECKED),
+        FaithfulRegressor(**CHECKED),
+        NaturalLaplaceRegressor(rounds=1, **{k: v for k, v in CHECKED.items() if k != "weight_decay"}),
+        ReliableVarianceRegressor(rounds=1, **CHECKED),
+        StudentTRegressor(**CHECKED),
+        VariationalVarianceRegressor(prior=[(2.0, 0.1)], **CHECKED),
+        EnsembleRegressor(MLERegressor(**CHECKED), 2, random_state=0),
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1,6 +1,7 @@
 """Methods to compare with, on the same networks and engine; `docs/baselines.md` shows how the next is added."""
 
 from heteroscope.baselines.beta_nll import BetaNLLRegressor
+from heteroscope.baselines.ensemble import EnsembleRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
@@ -14,6 +15,7 @@ __all__ = [
     "BASELINES",
     "BaselineRegressor",
     "BetaNLLRegressor",
+    "EnsembleRegressor",
     "FaithfulRegressor",
     "MLEEnsembleRegressor",
     "MLERegressor",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg import cho_factor, cho_solve
@@ -49,9 +50,9 @@ class Points(NamedTuple):
         return np.stack([1.0 / precision, -self.mean() / precision * expit(self.outputs[:, 1])], axis=1)
 
     def fisher(self) -> Float[np.ndarray, "point 2 2"]:
-        """Covariance of the outputs' scores: [[1, -m s], [-m s, (m^2 + 1 / (2 p)) s^2]] / p, s = d precision / d output.
+        """Covariance of the outputs' scores: [[1, -m s], [-m s, (m^2 + 1 / (2 p)) s^2]] / p.
 
-        m and p are mean and precision.
+        m and p are mean and precision, s is the precision's derivative by its output.
         """
         mean, precision, slope = self.mean(), self.precision(), expit(self.outputs[:, 1])
         cross = -mean * slope
@@ -70,7 +71,7 @@ def visit(params: Params, x: Float[np.ndarray, "point feature"], activation: str
         before = hidden @ np.asarray(layer.weight, np.float64) + np.asarray(layer.bias, np.float64)
         single = before.astype(np.float32)
         bends.append(np.asarray(derivative(single.ravel()), np.float64).reshape(before.shape))
-        hidden = np.asarray(function(single), np.float64)
+        hidden = np.asarray(function(jnp.asarray(single)), np.float64)
         inputs.append(_with_one(hidden))
     heads = [network[-1] for network in params]
     weight = np.concatenate([np.asarray(head.weight, np.float64) for head in heads], axis=1)
@@ -136,13 +137,12 @@ class Laplace(NamedTuple):
 
     def best_priors(self, priors: Priors) -> Priors:
         """The priors of highest evidence around this mode, sought from the given ones."""
-        found = minimize(
-            lambda logs: -self.log_evidence(np.exp(logs)),
-            np.log(priors),
-            method="L-BFGS-B",
-            bounds=[tuple(np.log(PRIOR_RANGE))] * 2,
-        )
-        return np.exp(found.x)
+
+        def loss(logs: np.ndarray) -> float:
+            return -self.log_evidence(np.exp(logs))
+
+        low, high = (float(end) for end in np.log(PRIOR_RANGE))
+        return np.exp(minimize(loss, np.log(priors), method="L-BFGS-B", bounds=[(low, high)] * 2).x)
 
     def arrays(self, priors: Priors) -> dict[str, np.ndarray]:
         """The posterior, for `mean_variance`: `0.covariance`, or `0.input_vectors`, ... layer by layer."""
@@ -175,11 +175,15 @@ def mean_variance(arrays: dict[str, np.ndarray], points: Points) -> Float[np.nda
     head = slope[:, :, None] * points.inputs[-1][:, None, :]
     hidden = [np.einsum("nk,nku->nu", slope, part) for part in points.slopes]
     if "0.input_vectors" not in arrays and points.slopes:
-        parts = [(a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in zip(points.inputs, hidden, strict=False)]
+        parts = [
+            (a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in zip(points.inputs, hidden, strict=False)
+        ]
         return _quadratic(np.concatenate([*parts, head.reshape(len(head), -1)], axis=1), arrays["0.covariance"])
     total = _quadratic(head.reshape(len(head), -1), arrays[f"{len(hidden)}.covariance"])
     for number, (a, b) in enumerate(zip(points.inputs, hidden, strict=False)):
-        along, across = ((part @ arrays[f"{number}.{name}_vectors"]) ** 2 for part, name in ((a, "input"), (b, "slope")))
+        along, across = (
+            (part @ arrays[f"{number}.{name}_vectors"]) ** 2 for part, name in ((a, "input"), (b, "slope"))
+        )
         total = total + np.einsum("ni,iu,nu->n", along, arrays[f"{number}.variance"], across)
     return total
 
@@ -211,9 +215,7 @@ def _kronecker(points: Points, fisher: Float[np.ndarray, "point 2 2"], weight: n
     for a, b in zip(points.inputs, points.slopes, strict=False):
         inputs = np.linalg.eigh((a * weight[:, None]).T @ a / weight.sum())
         slopes = np.linalg.eigh(np.einsum("nku,nkl,nlv->uv", b, fisher, b, optimize=True))
-        blocks.append(
-            Kronecker(np.maximum(inputs[0], 0.0), inputs[1], np.maximum(slopes[0], 0.0), slopes[1])
-        )
+        blocks.append(Kronecker(np.maximum(inputs[0], 0.0), inputs[1], np.maximum(slopes[0], 0.0), slopes[1]))
     last = points.inputs[-1]
     head = np.einsum("nkl,ni,nj->kilj", fisher, last, last, optimize=True).reshape(2 * last.shape[1], -1)
     return (*blocks, Dense(head, np.repeat([0, 1], last.shape[1])))

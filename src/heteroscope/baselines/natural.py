@@ -77,6 +77,7 @@ class NaturalLaplaceRegressor(BaselineRegressor):
     """
 
     head: Head = staticmethod(precision_head)
+    keeps_arrays = True
     arrays_: dict[str, np.ndarray]
 
     def __init__(
@@ -161,7 +162,8 @@ class NaturalLaplaceRegressor(BaselineRegressor):
 
     def _round(self, rows: Rows, scaling: Scaling, priors: laplace.Priors, seed: int, recipe: Recipe) -> Round:
         """A model trained under these priors; one that did not stay finite has an evidence of minus infinity."""
-        job = Job(*(float(v) for v in logits_from_alpha_beta(*(priors / (2.0 * rows.weight.sum())))), seed)
+        logit_rho, logit_gamma = logits_from_alpha_beta(*(priors / (2.0 * rows.weight.sum())))
+        job = Job(float(logit_rho), float(logit_gamma), seed)
         (fit,) = self._train(rows, scaling, [job], recipe, None)
         kind = laplace.choose_curvature(self.curvature, fit.params)
         around = laplace.approximate(fit.params, rows.batch(scaling), self.activation, kind)

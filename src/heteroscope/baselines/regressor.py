@@ -59,6 +59,8 @@ class BaselineRegressor(GaussianRegressor, ABC):
 
     #: What the second network stands for.
     head: Head = staticmethod(variance_head)
+    #: Whether a fit leaves `arrays_`, by name, beside the networks.
+    keeps_arrays: bool = False
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ class ReliableVarianceRegressor(StudentRegressor):
         `MLERegressor`, as are the attributes. Neighbours matter only where a step sees a batch and not all rows.
     """
 
+    keeps_arrays = True
     arrays_: dict[str, np.ndarray]
 
     def __init__(
@@ -147,4 +148,4 @@ def _landmarks(rows: Rows, scaling: Scaling) -> dict[str, np.ndarray]:
         raise InputError("all rows have the same inputs, so there is no distance to them: use another method")
     distance, _ = NearestNeighbors(n_neighbors=2).fit(centres).kneighbors(x)
     other = np.where(distance[:, 0] > 0, distance[:, 0], distance[:, 1])
-    return {"centres": centres, "spacing": np.float64(np.quantile(other, 0.95))}
+    return {"centres": centres, "spacing": np.asarray(np.quantile(other, 0.95))}

@@ -1,14 +1,13 @@
 """Variational variance (Stirn & Knowles 2020): a Gamma posterior of every row's precision, by a network.
 
 bound = E_q log N(y; mean, 1 / precision) - KL(q || p),    q = Gamma(shape(x), shape(x) scale(x)^2),
-p(precision | x) = sum_j weight_j(x) Gamma(a_j, b_j), the components fixed and their weights given by the network
+p(precision) = (1/J) sum_j Gamma(a_j, b_j), a fixed prior
 """
 
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import digamma, gammaln, logsumexp
@@ -23,8 +22,9 @@ from heteroscope.regularisation import Strengths
 
 GammaPrior = tuple[tuple[float, float], ...]
 
-#: (shape, rate) of the default's components: precisions shape / rate from a tenth to 10^4 times 1 / (variance of y).
-PRIOR: GammaPrior = tuple((shape, shape / 10.0**level) for shape, level in product((1.0, 2.0, 4.0), range(-1, 5)))
+#: (shape, rate) of the default's components: precisions shape / rate from 2^-3 to 2^13 times 1 / (variance of y). They
+#: overlap, so that all sizes of noise between are about equally likely and a posterior can move from one to the next.
+PRIOR: GammaPrior = tuple((shape, shape / 2.0**level) for shape, level in product((1.0, 2.0, 4.0), range(-3, 14)))
 
 
 def gamma_kl(
@@ -42,7 +42,7 @@ def gamma_kl(
 
 @dataclass(frozen=True)
 class VariationalBound:
-    """mean[w (nll(mean, 1 / scale^2) + (log shape - psi(shape)) / 2 - log sum_j weight_j exp(-KL_j))].
+    """mean[w (nll(mean, 1 / scale^2) + (log shape - psi(shape)) / 2 - log (1/J) sum_j exp(-KL_j))].
 
     The last term is at least KL(q || p), by Jensen's inequality, so the bound stays a bound.
     """
@@ -51,13 +51,12 @@ class VariationalBound:
 
     def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
         """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
-        outputs = second_outputs(params, jnp.asarray(batch.x), activation)
-        squared_scale, shape = gamma_of(outputs)
+        squared_scale, shape = gamma_of(second_outputs(params, jnp.asarray(batch.x), activation))
         mean = predict_mean(params, batch.x, activation)
         expected_nll = gaussian_nll(mean, 1.0 / squared_scale, batch.y) + 0.5 * (jnp.log(shape) - digamma(shape))
         prior_shape, prior_rate = (np.array(part, np.float32)[None, :] for part in zip(*self.prior, strict=True))
         each = gamma_kl(shape[:, None], (shape * squared_scale)[:, None], prior_shape, prior_rate)
-        divergence = -logsumexp(jax.nn.log_softmax(outputs[:, 2:], axis=1) - each, axis=1)
+        divergence = float(np.log(len(self.prior))) - logsumexp(-each, axis=1)
         return Terms(
             likelihood=strengths.likelihood * jnp.mean(batch.weight * (expected_nll + divergence)),
             penalty=strengths.mean_penalty * weight_norm(params.mean)
@@ -66,14 +65,15 @@ class VariationalBound:
 
 
 class VariationalVarianceRegressor(StudentRegressor):
-    """max (1/N) sum_i E_q log N(y_i; mean_i, 1 / precision) - KL(q_i || p_i): variance by variational inference.
+    """max (1/N) sum_i E_q log N(y_i; mean_i, 1 / precision) - KL(q_i || p): variance by variational inference.
 
     The posterior of a row's precision is a Gamma and the forecast a Student-t. Its degrees of freedom tell how sure
     prior and rows are of the precision; `StudentTRegressor` fits them to the tails of the noise instead.
 
     Parameters
     ----------
-    prior : pairs (shape, rate) of the prior's components, for a target of variance one; None takes 18 of them.
+    prior : pairs (shape, rate) of the prior's components, for a target of variance one; None takes 51 of them, which
+        together leave the size of the noise open.
     weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
         `MLERegressor`, as are the attributes.
     """
@@ -110,10 +110,6 @@ class VariationalVarianceRegressor(StudentRegressor):
     def objective(self) -> Objective:
         """Minus the bound."""
         return VariationalBound(self._prior())
-
-    def outputs_wanted(self) -> int:
-        """scale^2, shape, and a weight for each component of the prior."""
-        return 2 + len(self._prior())
 
     def _prior(self) -> GammaPrior:
         if self.prior is None:
