@@ -3,6 +3,7 @@
 mean = average of means,    variance = average of variances (aleatoric) + variance of means (epistemic)
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -43,16 +44,20 @@ def member_outputs(
     members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point output"]]:
     """Every member's mean in the target's units, and all that its second network gives, made positive."""
-    standardised = scaling.inputs(x)
     means, outputs = [], []
-    for first in range(0, len(x), BLOCK):
-        block = standardised[first : first + BLOCK]
-        padded = np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0)))
-        mean, output = jax.device_get(_forward(members, padded, activation))
-        means.append(mean[:, : len(block)])
-        outputs.append(output[:, : len(block)])
+    for block, n_rows in padded_blocks(scaling.inputs(x)):
+        mean, output = jax.device_get(_forward(members, block, activation))
+        means.append(mean[:, :n_rows])
+        outputs.append(output[:, :n_rows])
     mean = np.concatenate(means, axis=1).astype(np.float64)
     return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
+
+
+def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float[np.ndarray, "row feature"], int]]:
+    """Blocks of rows, each with the number of those that are no padding."""
+    for first in range(0, len(x), BLOCK):
+        block = x[first : first + BLOCK]
+        yield np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0))), len(block)
 
 
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:

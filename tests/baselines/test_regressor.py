@@ -12,18 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import load_model, save_model
-from heteroscope.baselines import (
-    BASELINES,
-    BetaNLLRegressor,
-    EnsembleRegressor,
-    FaithfulRegressor,
-    MLEEnsembleRegressor,
-    MLERegressor,
-    NaturalLaplaceRegressor,
-    ReliableVarianceRegressor,
-    StudentTRegressor,
-    VariationalVarianceRegressor,
-)
+from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
 from heteroscope.baselines.regressor import DECAYS
 from heteroscope.errors import InputError
 from heteroscope.metrics import nll
@@ -40,17 +29,7 @@ PLAIN = {"weight_decay": 0.0, "held_out": 0, "random_state": 0}
 
 
 @parametrize_with_checks(
-    [
-        MLERegressor(**CHECKED),
-        BetaNLLRegressor(**CHECKED),
-        MLEEnsembleRegressor(n_members=2, **CHECKED),
-        FaithfulRegressor(**CHECKED),
-        NaturalLaplaceRegressor(rounds=1, **{k: v for k, v in CHECKED.items() if k != "weight_decay"}),
-        ReliableVarianceRegressor(rounds=1, **CHECKED),
-        StudentTRegressor(**CHECKED),
-        VariationalVarianceRegressor(prior=[(2.0, 0.1)], **CHECKED),
-        EnsembleRegressor(MLERegressor(**CHECKED), 2, random_state=0),
-    ]
+    [MLERegressor(**CHECKED), BetaNLLRegressor(**CHECKED), MLEEnsembleRegressor(n_members=2, **CHECKED)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -202,7 +181,7 @@ def test_the_weight_decay_is_the_one_that_held_out_rows_like_best():
     assert given.observables_ == model.observables_
 
 
-@pytest.mark.parametrize("make", BASELINES.values())
+@pytest.mark.parametrize("make", [MLERegressor, BetaNLLRegressor, MLEEnsembleRegressor])
 def test_pickles_clones_and_model_folders_keep_every_bit(make, tmp_path):
     x, y, *_ = two_groups()
     model = make(**SMALL, weight_decay=0.01).fit(x, y)

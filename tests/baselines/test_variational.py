@@ -1,5 +1,6 @@
 """Variational variance: its parts against quadrature, and a posterior that conjugacy gives in closed form."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -18,7 +19,7 @@ from heteroscope.regularisation import Strengths
 def test_the_divergence_is_its_integral(shape, rate, a, b):
     q, p = stats.gamma(shape, scale=1 / rate), stats.gamma(a, scale=1 / b)
     expected, _ = integrate.quad(lambda t: q.pdf(t) * (q.logpdf(t) - p.logpdf(t)), 0, np.inf)
-    assert float(gamma_kl(np.float32(shape), np.float32(rate), a, b)) == pytest.approx(expected, abs=2e-5)
+    assert float(gamma_kl(jnp.float32(shape), jnp.float32(rate), a, b)) == pytest.approx(expected, abs=2e-5)
 
 
 def constant_model(mean, squared_scale, shape):

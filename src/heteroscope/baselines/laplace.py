@@ -184,7 +184,7 @@ def mean_variance(arrays: dict[str, np.ndarray], points: Points) -> Float[np.nda
         along, across = (
             (part @ arrays[f"{number}.{name}_vectors"]) ** 2 for part, name in ((a, "input"), (b, "slope"))
         )
-        total = total + np.einsum("ni,iu,nu->n", along, arrays[f"{number}.variance"], across)
+        total = total + np.sum((along @ arrays[f"{number}.variance"]) * across, axis=1)
     return total
 
 

@@ -9,19 +9,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from heteroscope import defaults
-from heteroscope.baselines import laplace
 from heteroscope.baselines.heads import Head, precision_head
+from heteroscope.baselines.laplace import (
+    CURVATURES,
+    Laplace,
+    Priors,
+    approximate,
+    choose_curvature,
+    mean_variance,
+    visit,
+)
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.errors import InputError
 from heteroscope.estimators import MemberMoments, held_out_fold, member_seeds, positive_integer
 from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
 from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
-from heteroscope.predictive import Prediction, member_outputs
+from heteroscope.predictive import Prediction, member_outputs, moment_match, padded_blocks, stack_members
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import Strengths, logits_from_alpha_beta
 from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
+from heteroscope.search import Fold
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
@@ -48,12 +57,17 @@ def _squared(network: Network) -> Float[Array, ""]:
 
 
 class Round(NamedTuple):
-    """A mode that was trained under a pair of priors, and what Laplace says of it."""
+    """A mode that was trained under a pair of priors, and what Laplace says of it if its numbers stayed finite."""
 
-    priors: laplace.Priors
+    priors: Priors
     fit: Fit
-    around: laplace.Laplace
-    log_evidence: float
+    around: Laplace | None
+
+    def log_evidence(self) -> float:
+        return -np.inf if self.around is None else self.around.log_evidence(self.priors)
+
+    def posterior(self) -> dict[str, np.ndarray]:
+        return {} if self.around is None else self.around.arrays(self.priors)
 
 
 class NaturalLaplaceRegressor(BaselineRegressor):
@@ -117,8 +131,8 @@ class NaturalLaplaceRegressor(BaselineRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NaturalLaplaceRegressor":
         """Train, improve the priors by the evidence around the mode, and again; keep the model of highest evidence."""
-        if self.curvature not in ("auto", *laplace.CURVATURES):
-            raise InputError(f"curvature must be auto, {' or '.join(laplace.CURVATURES)}, got {self.curvature!r}")
+        if self.curvature not in ("auto", *CURVATURES):
+            raise InputError(f"curvature must be auto, {' or '.join(CURVATURES)}, got {self.curvature!r}")
         rounds = positive_integer("rounds", self.rounds)
         steps = positive_integer("max_steps", self.max_steps)
         _, rows = self._check_fit_input(X, y, sample_weight)
@@ -133,25 +147,21 @@ class NaturalLaplaceRegressor(BaselineRegressor):
                 found.append(self._round(rows, self.scaling_, priors, seed, recipe))
                 if progress:
                     progress(number + 1, rounds)
-                if not np.isfinite(found[-1].log_evidence):
+                if found[-1].around is None:
                     break
                 priors = found[-1].around.best_priors(priors)
-        best = max(found, key=lambda round_: round_.log_evidence)
+        evidence = [round_.log_evidence() for round_ in found]
+        best = found[int(np.argmax(evidence))]
         self._keep_members([best.fit])
         self.prior_precisions_ = tuple(float(prior) for prior in best.priors)
-        self.log_evidence_ = best.log_evidence
-        self.arrays_ = best.around.arrays(best.priors)
+        self.log_evidence_ = max(evidence)
+        self.arrays_ = best.posterior()
         self.trials_ = {
             "first_prior": np.array([round_.priors[0] for round_ in found]),
             "second_prior": np.array([round_.priors[1] for round_ in found]),
-            "log_evidence": np.array([round_.log_evidence for round_ in found]),
+            "log_evidence": np.array(evidence),
         }
-        score = None
-        if fold is not None:
-            scaling = fold.training.scaling()
-            judge = self._round(fold.training, scaling, best.priors, seed, recipe)
-            score = self._held_out_score(judge, fold.held, scaling)
-        self._observe(rows, score)
+        self._observe(rows, None if fold is None else self._held_out_score(fold, best.priors, seed, recipe))
         return self
 
     def predict_parts(self, X: Any) -> Prediction:
@@ -160,28 +170,36 @@ class NaturalLaplaceRegressor(BaselineRegressor):
         x = validate_data(self, X, dtype=np.float64, reset=False)
         return self._with_ignorance(noise, self._only_member(), self.arrays_, x, self.scaling_)
 
-    def _round(self, rows: Rows, scaling: Scaling, priors: laplace.Priors, seed: int, recipe: Recipe) -> Round:
-        """A model trained under these priors; one that did not stay finite has an evidence of minus infinity."""
+    def _round(self, rows: Rows, scaling: Scaling, priors: Priors, seed: int, recipe: Recipe) -> Round:
+        """A model trained under these priors, and the curvature around it."""
         logit_rho, logit_gamma = logits_from_alpha_beta(*(priors / (2.0 * rows.weight.sum())))
         job = Job(float(logit_rho), float(logit_gamma), seed)
         (fit,) = self._train(rows, scaling, [job], recipe, None)
-        kind = laplace.choose_curvature(self.curvature, fit.params)
-        around = laplace.approximate(fit.params, rows.batch(scaling), self.activation, kind)
-        evidence = around.log_evidence(priors) if fit.status != Status.NOT_FINITE else -np.inf
-        return Round(priors, fit, around, evidence)
+        if fit.status == Status.NOT_FINITE:
+            return Round(priors, fit, None)
+        kind = choose_curvature(self.curvature, fit.params)
+        return Round(priors, fit, approximate(fit.params, rows.batch(scaling), self.activation, kind))
 
-    def _held_out_score(self, judge: Round, held: Rows, scaling: Scaling) -> float:
-        mean, std = self._predict_members(_stacked(judge.fit.params), held.x, scaling)
-        noise = Prediction(mean[0], std[0], std[0], np.zeros_like(std[0]))
-        arrays = judge.around.arrays(judge.priors)
-        full = self._with_ignorance(noise, judge.fit.params, arrays, held.x, scaling)
+    def _held_out_score(self, fold: Fold, priors: Priors, seed: int, recipe: Recipe) -> float:
+        """Squared residual / std^2 on rows that one more model has not seen; infinite if it did not stay finite."""
+        held, scaling = fold.held, fold.training.scaling()
+        judge = self._round(fold.training, scaling, priors, seed, recipe)
+        if judge.around is None:
+            return np.inf
+        noise = moment_match(*self._predict_members(stack_members([judge.fit.params]), held.x, scaling))
+        full = self._with_ignorance(noise, judge.fit.params, judge.posterior(), held.x, scaling)
         return float(np.average(((held.y - full.mean) / full.std) ** 2, weights=held.weight))
 
     def _with_ignorance(
         self, noise: Prediction, params: Params, arrays: dict[str, np.ndarray], x: np.ndarray, scaling: Scaling
     ) -> Prediction:
-        points = laplace.visit(params, scaling.inputs(x), self.activation)
-        epistemic = scaling.y_scale * np.sqrt(laplace.mean_variance(arrays, points))
+        variance = np.concatenate(
+            [
+                mean_variance(arrays, visit(params, block, self.activation))[:n_rows]
+                for block, n_rows in padded_blocks(scaling.inputs(x))
+            ]
+        )
+        epistemic = scaling.y_scale * np.sqrt(variance)
         return noise._replace(std=np.hypot(noise.aleatoric, epistemic), epistemic=epistemic)
 
     def _only_member(self) -> Params:
@@ -194,7 +212,3 @@ class NaturalLaplaceRegressor(BaselineRegressor):
         precision = outputs[:, :, 0]
         mean = (output - scaling.y_centre) / precision + scaling.y_centre
         return mean, scaling.y_scale / np.sqrt(precision)
-
-
-def _stacked(params: Params) -> Params:
-    return Params(*(tuple(Layer(*(part[None] for part in layer)) for layer in net) for net in params))

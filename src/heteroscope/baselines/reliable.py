@@ -112,6 +112,8 @@ class ReliableVarianceRegressor(StudentRegressor):
     def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         given, rows = super()._check_fit_input(X, y, sample_weight)
         scaled = rows.scaling().inputs(rows.x)
+        if not np.ptp(scaled, axis=0).any():
+            raise InputError("all rows have the same inputs, so there is no distance to them: use another method")
         return given, rows.take(neighbour_order(scaled))
 
     def _observe(self, rows: Rows, held_out_score: float | None) -> None:
@@ -144,8 +146,6 @@ def _landmarks(rows: Rows, scaling: Scaling) -> dict[str, np.ndarray]:
     x = scaling.inputs(rows.x)
     every = -(-len(x) // MAX_CENTRES)
     centres = np.unique(x[::every], axis=0)
-    if len(centres) < 2:
-        raise InputError("all rows have the same inputs, so there is no distance to them: use another method")
     distance, _ = NearestNeighbors(n_neighbors=2).fit(centres).kneighbors(x)
     other = np.where(distance[:, 0] > 0, distance[:, 0], distance[:, 1])
     return {"centres": centres, "spacing": np.asarray(np.quantile(other, 0.95))}
