@@ -64,9 +64,11 @@ class Round(NamedTuple):
     around: Laplace | None
 
     def log_evidence(self) -> float:
+        """Of the priors that it was trained under."""
         return -np.inf if self.around is None else self.around.log_evidence(self.priors)
 
     def posterior(self) -> dict[str, np.ndarray]:
+        """The covariance of the weights, as `mean_variance` takes it."""
         return {} if self.around is None else self.around.arrays(self.priors)
 
 
