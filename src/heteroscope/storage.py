@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from heteroscope.baselines import BASELINES, BaselineRegressor, EnsembleRegressor, NaturalLaplaceRegressor
+from heteroscope.baselines import (
+    BASELINES,
+    BaselineRegressor,
+    EnsembleRegressor,
+    NaturalLaplaceRegressor,
+    TrainedRegressor,
+)
 from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
 from heteroscope.estimators import (
@@ -264,8 +270,8 @@ def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRe
         fitted["estimators_"] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
     else:
         fitted |= {"members_": _members(arrays), "scaling_": _scaling(arrays)}
-        _check_shapes(fitted, model.outputs_wanted() if isinstance(model, BaselineRegressor) else 1)
-        if isinstance(model, BaselineRegressor) and model.keeps_arrays:
+        _check_shapes(fitted, model.outputs_wanted() if isinstance(model, TrainedRegressor) else 1)
+        if isinstance(model, TrainedRegressor) and model.keeps_arrays:
             fitted["arrays_"] = _extra(arrays)
     for name, value in fitted.items():
         setattr(model, name, value)

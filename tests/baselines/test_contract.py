@@ -32,7 +32,7 @@ DECAY = LINEAR | {"weight_decay": 1e-3}
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch):
-    for place in ("heteroscope.baselines.regressor", "heteroscope.estimators"):
+    for place in ("heteroscope.baselines.trained", "heteroscope.estimators"):
         monkeypatch.setattr(f"{place}.train", train)
 
 

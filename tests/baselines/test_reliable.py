@@ -68,8 +68,8 @@ def test_a_batch_is_made_of_neighbours_and_every_row_is_drawn_equally_often():
 
 
 def test_the_share_of_the_fixed_variance_by_distance():
-    share = far_share(np.array([0.0, 2.0, 1e3]), spacing=2.0)
-    np.testing.assert_allclose(share, [1e-3, 0.05, 1.0])
+    share = far_share(np.array([0.0, 2.0, 3.0, 1e3]), spacing=2.0)
+    np.testing.assert_allclose(share, [0.0, 0.0, np.tanh(0.5), 1.0])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from heteroscope.baselines.natural import NaturalLaplaceRegressor
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.reliable import ReliableVarianceRegressor
 from heteroscope.baselines.student import StudentTRegressor
+from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.variational import VariationalVarianceRegressor
 
 __all__ = [
@@ -22,11 +23,12 @@ __all__ = [
     "NaturalLaplaceRegressor",
     "ReliableVarianceRegressor",
     "StudentTRegressor",
+    "TrainedRegressor",
     "VariationalVarianceRegressor",
 ]
 
 #: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
-BASELINES: dict[str, type[BaselineRegressor]] = {
+BASELINES: dict[str, type[TrainedRegressor]] = {
     "mle": MLERegressor,
     "beta-nll": BetaNLLRegressor,
     "mle-ensemble": MLEEnsembleRegressor,

@@ -6,7 +6,6 @@ from typing import Any
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-from heteroscope import defaults
 from heteroscope.baselines.heads import Head, variance_head
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.trunks import check_trunk, second_output, share_trunk
@@ -39,6 +38,7 @@ class Faithful:
         )
 
 
+@dataclass(eq=False, repr=False)
 class FaithfulRegressor(BaselineRegressor):
     """The mean of least squares, min (1/N) sum_i (mean_i - y_i)^2 / 2, with the variance that fits its residuals.
 
@@ -50,34 +50,7 @@ class FaithfulRegressor(BaselineRegressor):
         `MLERegressor`, as are the attributes.
     """
 
-    def __init__(
-        self,
-        trunk: Any = "shared",
-        *,
-        weight_decay: Any = "auto",
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        super().__init__(
-            weight_decay=weight_decay,
-            held_out=held_out,
-            hidden=hidden,
-            activation=activation,
-            start=start,
-            max_steps=max_steps,
-            batch_size=batch_size,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.trunk = trunk
+    trunk: Any = "shared"
 
     def objective(self) -> Objective:
         """Squared error for the mean, likelihood for the variance."""

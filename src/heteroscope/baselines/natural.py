@@ -1,5 +1,6 @@
 """Natural parameters with Laplace's approximation and empirical Bayes (Immer, Palumbo, Marx & Vogt 2023)."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -8,8 +9,6 @@ from jaxtyping import Array, Float
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from heteroscope import defaults
-from heteroscope.baselines.heads import Head, precision_head
 from heteroscope.baselines.laplace import (
     CURVATURES,
     Laplace,
@@ -19,7 +18,7 @@ from heteroscope.baselines.laplace import (
     mean_variance,
     visit,
 )
-from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.errors import InputError
 from heteroscope.estimators import MemberMoments, held_out_fold, member_seeds, positive_integer
@@ -72,7 +71,8 @@ class Round(NamedTuple):
         return {} if self.around is None else self.around.arrays(self.priors)
 
 
-class NaturalLaplaceRegressor(BaselineRegressor):
+@dataclass(eq=False, repr=False)
+class NaturalLaplaceRegressor(TrainedRegressor):
     """std^2 = 1 / precision (noise) + d^T (H + prior)^-1 d (what the rows leave open), d the mean's gradient.
 
     The network gives the natural parameters of a Gaussian, mean * precision and precision. Its weights have a Gaussian
@@ -92,36 +92,10 @@ class NaturalLaplaceRegressor(BaselineRegressor):
     target. `trials_` : both for every round. The others as in `MLERegressor`; there is no `weight_decay_`.
     """
 
-    head: Head = staticmethod(precision_head)
-    keeps_arrays = True
-    arrays_: dict[str, np.ndarray]
+    curvature: Any = "auto"
+    rounds: Any = 5
 
-    def __init__(
-        self,
-        curvature: Any = "auto",
-        rounds: Any = 5,
-        *,
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        self.curvature = curvature
-        self.rounds = rounds
-        self.held_out = held_out
-        self.hidden = hidden
-        self.activation = activation
-        self.start = start
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    keeps_arrays = True
 
     def objective(self) -> Objective:
         """Minus the log posterior density of the weights."""

@@ -3,18 +3,17 @@
 1. Mean and variance are trained by turns, never together.
 2. A step sees neighbours: rows that lie close to each other are drawn together, every row equally often.
 3. The variance is inverse-Gamma distributed and integrated out, which leaves a Student-t.
-4. variance(x) = (1 - v) network's variance + v far_std^2, with v(x) = sigmoid((distance to the rows - a) / g)
+4. variance(x) = (1 - v) network's variance + v far_std^2, with v(x) = tanh(max(0, distance to the rows / spacing - 1))
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import expit, logit
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import validate_data
 
-from heteroscope import defaults
 from heteroscope.baselines.student import StudentRegressor, StudentT
 from heteroscope.errors import InputError
 from heteroscope.estimators import positive_integer
@@ -27,9 +26,10 @@ from heteroscope.stages import Recipe, Stage
 
 NEIGHBOURS = 16  # rows that are drawn together
 MAX_CENTRES = 1000  # rows that stand for all of them when distances are measured
-AT_A_ROW, AT_THE_SPACING = 1e-3, 0.05  # shares of far_std^2 at distance zero and at the rows' own distances
+SPACING = 0.99  # of the rows are no farther from their nearest neighbour: nothing is led back among them
 
 
+@dataclass(eq=False, repr=False)
 class ReliableVarianceRegressor(StudentRegressor):
     """variance(x) = (1 - v) network's variance + v far_std^2: v goes from zero at the rows to one far from them all.
 
@@ -43,39 +43,10 @@ class ReliableVarianceRegressor(StudentRegressor):
         `MLERegressor`, as are the attributes. Neighbours matter only where a step sees a batch and not all rows.
     """
 
-    keeps_arrays = True
-    arrays_: dict[str, np.ndarray]
+    rounds: Any = 2
+    far_std: Any = 1.0
 
-    def __init__(
-        self,
-        rounds: Any = 2,
-        far_std: Any = 1.0,
-        *,
-        weight_decay: Any = "auto",
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        super().__init__(
-            weight_decay=weight_decay,
-            held_out=held_out,
-            hidden=hidden,
-            activation=activation,
-            start=start,
-            max_steps=max_steps,
-            batch_size=batch_size,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.rounds = rounds
-        self.far_std = far_std
+    keeps_arrays = True
 
     def objective(self) -> Objective:
         """The Student-t likelihood, of the networks that have their turn."""
@@ -122,9 +93,8 @@ class ReliableVarianceRegressor(StudentRegressor):
 
 
 def far_share(distance: Float[np.ndarray, " point"], spacing: float) -> Float[np.ndarray, " point"]:
-    """sigmoid(logit(1/1000) + slope distance), the slope such that the rows' own spacing gives 5 %."""
-    slope = (logit(AT_THE_SPACING) - logit(AT_A_ROW)) / spacing
-    return np.asarray(expit(logit(AT_A_ROW) + slope * distance))
+    """tanh(max(0, distance / spacing - 1)): nothing among the rows, and soon all beyond their spacing."""
+    return np.tanh(np.maximum(0.0, distance / spacing - 1.0))
 
 
 def neighbour_order(x: Float[np.ndarray, "point feature"], leaf: int = NEIGHBOURS) -> Int[np.ndarray, " point"]:
@@ -142,10 +112,10 @@ def neighbour_order(x: Float[np.ndarray, "point feature"], leaf: int = NEIGHBOUR
 
 
 def _landmarks(rows: Rows, scaling: Scaling) -> dict[str, np.ndarray]:
-    """Evenly chosen rows, and the distance to the nearest other one below which 95 % of the rows have it."""
+    """Evenly chosen rows, and the distance to the nearest other one that 99 of 100 rows keep to."""
     x = scaling.inputs(rows.x)
     every = -(-len(x) // MAX_CENTRES)
     centres = np.unique(x[::every], axis=0)
     distance, _ = NearestNeighbors(n_neighbors=2).fit(centres).kneighbors(x)
     other = np.where(distance[:, 0] > 0, distance[:, 0], distance[:, 1])
-    return {"centres": centres, "spacing": np.asarray(np.quantile(other, 0.95))}
+    return {"centres": centres, "spacing": np.asarray(np.quantile(other, SPACING))}

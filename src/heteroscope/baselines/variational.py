@@ -13,7 +13,6 @@ import numpy as np
 from jax.scipy.special import digamma, gammaln, logsumexp
 from jaxtyping import Array, Float
 
-from heteroscope import defaults
 from heteroscope.baselines.student import StudentRegressor, gamma_of, second_outputs
 from heteroscope.errors import InputError
 from heteroscope.networks import Params, predict_mean
@@ -64,6 +63,7 @@ class VariationalBound:
         )
 
 
+@dataclass(eq=False, repr=False)
 class VariationalVarianceRegressor(StudentRegressor):
     """max (1/N) sum_i E_q log N(y_i; mean_i, 1 / precision) - KL(q_i || p): variance by variational inference.
 
@@ -78,34 +78,7 @@ class VariationalVarianceRegressor(StudentRegressor):
         `MLERegressor`, as are the attributes.
     """
 
-    def __init__(
-        self,
-        prior: Any = None,
-        *,
-        weight_decay: Any = "auto",
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        super().__init__(
-            weight_decay=weight_decay,
-            held_out=held_out,
-            hidden=hidden,
-            activation=activation,
-            start=start,
-            max_steps=max_steps,
-            batch_size=batch_size,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.prior = prior
+    prior: Any = None
 
     def objective(self) -> Objective:
         """Minus the bound."""
