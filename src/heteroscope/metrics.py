@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.special import erf, ndtr, ndtri
+from scipy.stats.distributions import rv_frozen
 
 from heteroscope import student
 from heteroscope.errors import InputError
@@ -166,8 +167,9 @@ def dirichlet_energy(x: ArrayLike, values: ArrayLike, *, density: ArrayLike | No
 
 
 def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
-    """What a fitted estimator says of rows X, as a metric takes it: its `pred_dist` if it has one, or mean and std."""
-    return (estimator.pred_dist(X),) if hasattr(estimator, "pred_dist") else estimator.predict(X, return_std=True)
+    """What a fitted estimator says of rows X, as a metric takes it: its frozen `pred_dist`, or else mean and std."""
+    forecast = estimator.pred_dist(X) if hasattr(estimator, "pred_dist") else None
+    return (forecast,) if isinstance(forecast, rv_frozen) else tuple(estimator.predict(X, return_std=True))
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ class _Rows(NamedTuple):
     @classmethod
     def of(cls, y: ArrayLike, mean: Any, std: ArrayLike | None, sample_weight: ArrayLike | None) -> "_Rows":
         y = _vector("y", y)
-        if hasattr(mean, "dist"):
+        if isinstance(mean, rv_frozen):
             if std is not None:
                 raise InputError("a frozen distribution has its own std: leave std out")
             df, mean, scale = _parameters(mean, len(y))

@@ -35,17 +35,20 @@ def test_a_linear_mean_is_least_squares_and_the_std_holds_on_average():
     assert np.sum(slope * ((y - mean) ** 2 / std**2 - 1)) / np.sum(slope) == pytest.approx(0, abs=0.02)
 
 
-@pytest.mark.parametrize("trunk", ["shared", "separate"])
-def test_the_mean_network_is_that_of_squared_error_alone(trunk, monkeypatch):
-    x, y = noisy_line()
-    seen = []
-    monkeypatch.setattr("heteroscope.baselines.regressor.member_seeds", lambda *_: seen.append(7) or [7])
-    model = FaithfulRegressor(trunk, hidden=(8, 8), max_steps=200, **SETTINGS).fit(x, y)
-    assert seen == [7]
-    rows = merge_rows(x, y, np.ones(100))
+@pytest.fixture(scope="module")
+def squared_error():
+    """Mean networks trained by the engine under squared error, with no other network about."""
+    rows = merge_rows(*noisy_line(), np.ones(100))
     recipe = Recipe(Architecture(2, (8, 8)), (Stage(mean_objective, ("mean",), cosine_adam(200)),), None, retires=False)
-    ((alone,),) = train([Task(rows.batch(rows.scaling()), [Job(np.inf, 0.0, 7)])], recipe, n_jobs=1)
-    for ours, theirs in zip(model.members_.mean, alone.params.mean, strict=True):
+    ((fit,),) = train([Task(rows.batch(rows.scaling()), [Job(np.inf, 0.0, 7)])], recipe, n_jobs=1)
+    return fit.params.mean
+
+
+@pytest.mark.parametrize("trunk", ["shared", "separate"])
+def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, monkeypatch):
+    monkeypatch.setattr("heteroscope.baselines.regressor.member_seeds", lambda *_: [7])
+    model = FaithfulRegressor(trunk, hidden=(8, 8), max_steps=200, **SETTINGS).fit(*noisy_line())
+    for ours, theirs in zip(model.members_.mean, squared_error, strict=True):
         np.testing.assert_allclose(ours.weight[0], theirs.weight, atol=1e-4)
     shared = [np.array_equal(a.weight, b.weight) for a, b in zip(*model.members_, strict=True)]
     assert shared == ([True, True, False] if trunk == "shared" else [False, False, False])

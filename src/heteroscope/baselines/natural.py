@@ -117,15 +117,16 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         (seed,) = member_seeds(random, 1)
         recipe = self._recipe(rows, steps)
         self.scaling_ = rows.scaling()
-        priors, found = np.ones(2), []
+        priors, found = np.ones(2), list[Round]()
         with progress_bar("fitting", bool(self.verbose)) as progress:
             for number in range(rounds):
+                if found:
+                    if found[-1].around is None:
+                        break
+                    priors = found[-1].around.best_priors(priors)
                 found.append(self._round(rows, self.scaling_, priors, seed, recipe))
                 if progress:
                     progress(number + 1, rounds)
-                if found[-1].around is None:
-                    break
-                priors = found[-1].around.best_priors(priors)
         evidence = [round_.log_evidence() for round_ in found]
         best = found[int(np.argmax(evidence))]
         self._keep_members([best.fit])
