@@ -27,6 +27,7 @@ ORDER = [
     "rows",
     "predictive",
     "datasets",
+    "student",
     "metrics",
     "phases",
     "field",

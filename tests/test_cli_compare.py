@@ -61,6 +61,17 @@ def test_two_methods_on_a_table_print_and_write_their_tables(table, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (out / "records").iterdir()} == before
 
 
+def test_several_sets_have_a_folder_each_and_their_tables_in_one_file(table, tmp_path):
+    out = tmp_path / "out"
+    result = run("sine", "cubic", "--methods", "gp", "--splits", 2, "--out", out, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    text = (out / "summary.md").read_text()
+    for name in ("sine", "cubic"):
+        assert f"# {name}\n\n{(out / name / 'summary.md').read_text()}" in text
+        assert len(pd.read_csv(out / name / "records.csv")) == 2
+    assert "named twice" in refused("sine", table, table, "--methods", "gp", "--out", tmp_path / "other")
+
+
 def test_by_default_notes_say_which_methods_are_left_out_and_which_failed(table, tmp_path, monkeypatch):
     def broken():
         class Broken(METHODS["gp"].make):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import BayesianRidge
 
@@ -38,6 +39,13 @@ class Constant(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.mean_), np.full(len(X), self.std_)
 
 
+class Heavy(Constant):
+    """The same mean and SD as a Student-t of three degrees of freedom."""
+
+    def pred_dist(self, X):
+        return stats.t(3, np.full(len(X), self.mean_), np.full(len(X), self.std_ / np.sqrt(3)))
+
+
 class Broken(Constant):
     """Fails on its second fit."""
 
@@ -51,6 +59,16 @@ class Broken(Constant):
 @pytest.fixture(autouse=True)
 def forget_fits():
     Constant.fits = Broken.fits = 0
+
+
+def test_a_method_with_a_distribution_is_judged_by_it():
+    found = compare("sine", {"gaussian": Constant(), "heavy": Heavy()}, n_splits=2).set_index(["method", "split"])
+    split = datasets.splits("sine", protocol="paper", n_splits=2, seed=0)[1]
+    model = Heavy().fit(split.x_train, split.y_train)
+    expected = -model.pred_dist(split.x_test).logpdf(split.y_test).mean()
+    assert found.loc[("heavy", 1), "nll"] == pytest.approx(expected)
+    assert found.loc[("heavy", 1), "rmse"] == found.loc[("gaussian", 1), "rmse"]
+    assert found.loc[("heavy", 1), "nll"] != found.loc[("gaussian", 1), "nll"]
 
 
 PAIR = {"constant": Constant(), "ridge": BayesianRidge()}

@@ -163,8 +163,8 @@ def _judge(name: str, number: int, estimator: Any, split: Split) -> Record:
     sizes, parameters = (len(split.y_train), len(split.y_test)), _parameters(estimator)
     start = time.perf_counter()
     try:
-        mean, std = estimator.fit(split.x_train, split.y_train).predict(split.x_test, return_std=True)
-        scores = metrics.evaluate(split.y_test, mean, std)
+        forecast = metrics.forecast_of(estimator.fit(split.x_train, split.y_train), split.x_test)
+        scores = metrics.evaluate(split.y_test, *forecast)
     except Exception as error:  # of any library: one method that fails must not cost the others their hours
         nothing = dict.fromkeys(SCORES, math.nan)
         return Record(

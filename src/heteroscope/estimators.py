@@ -73,8 +73,8 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         wanted = np.atleast_1d(np.asarray(quantiles, float))
         if np.any((wanted <= 0) | (wanted >= 1)):
             raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
-        mean, std = self.predict(X, return_std=True)
-        return mean[:, None] + std[:, None] * stats.norm.ppf(wanted)[None, :]
+        forecast = self.pred_dist(X)
+        return np.column_stack([forecast.ppf(level) for level in wanted])
 
     def pred_dist(self, X: Any) -> Any:
         """The predictive distribution as a frozen `scipy.stats.norm`, one entry a row."""
@@ -88,8 +88,8 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         return predict_members(members, x, scaling, self.activation)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """The members as one Gaussian a row, its std scaled as held-out rows asked for."""
-        return moment_match(*self._predict_members(self.members_, x, self.scaling_)).scaled(self.std_scale_)
+        """The members as one Gaussian a row."""
+        return moment_match(*self._predict_members(self.members_, x, self.scaling_))
 
     def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
@@ -120,7 +120,6 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         self.members_ = stack_members([fit.params for fit in usable])
         self.status_ = tuple(fit.status for fit in fits)
         self.n_iter_ = max(fit.steps for fit in fits)
-        self.std_scale_ = 1.0
 
     def _observe(self, rows: Rows, held_out_score: float | None) -> None:
         prediction = self._combine(rows.x)
@@ -140,6 +139,10 @@ class PointRegressor(GaussianRegressor):
         batch_size = batch_rows(self.batch_size, len(rows.y))
         return mean_first_recipe(self._architecture(rows), self.max_steps, self.schedule, batch_size)
 
+    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
+        """The members as one Gaussian a row, its std scaled as held-out rows asked for."""
+        return super()._combine(x).scaled(self.std_scale_)
+
     def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
         """Fit one member a seed on all rows, and one more model on the fold's rows; that one's held-out score."""
         self.scaling_ = rows.scaling()
@@ -150,6 +153,7 @@ class PointRegressor(GaussianRegressor):
         with progress_bar("fitting", bool(self.verbose)) as progress:
             fits, *judged = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
         self._keep_members(fits)
+        self.std_scale_ = 1.0
         if fold is None:
             return None
         mean, std = self._predict_members(stack_members([judged[0][0].params]), fold.held.x, fold_scaling)

@@ -47,12 +47,16 @@ class Params(NamedTuple):
 
 
 class Architecture(NamedTuple):
-    """What is chosen before learning: shape, activation and the scale of the start ("he" or a standard deviation)."""
+    """What is chosen before learning: shape, activation and the scale of the start ("he" or a standard deviation).
+
+    The mean network has one output. The other has `outputs`, and the first of them is the precision.
+    """
 
     n_features: int
     hidden: tuple[int, ...] = defaults.HIDDEN
     activation: str = defaults.ACTIVATION
     start: str | float = "he"
+    outputs: int = 1
 
 
 def check_architecture(hidden: Any, activation: Any, start: Any) -> None:
@@ -75,14 +79,14 @@ def init_params(seed: int, architecture: Architecture) -> Params:
     The He start sets the precision to one where its network is silent, which is what the mean-first stage assumes.
     """
     random = np.random.default_rng(seed)
-    params = Params(_init_network(random, architecture), _init_network(random, architecture))
+    params = Params(_init_network(random, architecture, 1), _init_network(random, architecture, architecture.outputs))
     if architecture.start == "he":
         params.precision[-1].bias[:] = UNIT_PRECISION_BIAS
     return params
 
 
-def _init_network(random: np.random.Generator, architecture: Architecture) -> Network:
-    sizes = (architecture.n_features, *architecture.hidden, 1)
+def _init_network(random: np.random.Generator, architecture: Architecture, outputs: int) -> Network:
+    sizes = (architecture.n_features, *architecture.hidden, outputs)
     layers = []
     for n_in, n_out in pairwise(sizes):
         weight, bias = random.standard_normal((n_in, n_out), np.float32), random.standard_normal(n_out, np.float32)
@@ -93,12 +97,27 @@ def _init_network(random: np.random.Generator, architecture: Architecture) -> Ne
     return tuple(layers)
 
 
-def apply_network(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
-    """f(x) for every row."""
+def apply_trunk(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, "point unit"]:
+    """What the last hidden layer gives for every row."""
     hidden = jnp.asarray(x)
     for layer in network[:-1]:
         hidden = ACTIVATIONS[activation](hidden @ layer.weight + layer.bias[None, :])
-    return (hidden @ network[-1].weight + network[-1].bias[None, :])[:, 0]
+    return hidden
+
+
+def apply_layer(layer: Layer, hidden: Float[Array, "point unit"]) -> Float[Array, "point output"]:
+    """hidden @ weight + bias."""
+    return hidden @ layer.weight + layer.bias[None, :]
+
+
+def apply_network(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
+    """f(x) for every row: the first output if there are several."""
+    return apply_layer(network[-1], apply_trunk(network, x, activation))[:, 0]
+
+
+def positive(output: Float[Array, "..."]) -> Float[Array, "..."]:
+    """softplus(f) + 1e-8: what makes a precision, or another number that must be positive, of a network's output."""
+    return jax.nn.softplus(output) + PRECISION_FLOOR
 
 
 def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
@@ -108,7 +127,7 @@ def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation
 
 def predict_precision(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
     """softplus of the precision network's output, kept above 1e-8."""
-    return jax.nn.softplus(apply_network(params.precision, x, activation)) + PRECISION_FLOOR
+    return positive(apply_network(params.precision, x, activation))
 
 
 def input_gradients(

@@ -3,6 +3,7 @@
 mean = average of means,    variance = average of variances (aleatoric) + variance of means (epistemic)
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.networks import Params, predict_mean, predict_precision
+from heteroscope.networks import Params, apply_layer, apply_trunk, positive, predict_mean
 from heteroscope.scaling import Scaling
 
 BLOCK = 8192  # rows evaluated at once; shorter blocks are padded to a power of two, so that few shapes are compiled
@@ -39,17 +40,28 @@ def predict_members(
     members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]:
     """Mean and std of every member in the target's units."""
-    standardised = scaling.inputs(x)
-    means, precisions = [], []
-    for first in range(0, len(x), BLOCK):
-        block = standardised[first : first + BLOCK]
-        padded = np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0)))
-        mean, precision = jax.device_get(_forward(members, padded, activation))
-        means.append(mean[:, : len(block)])
-        precisions.append(precision[:, : len(block)])
+    mean, outputs = member_outputs(members, x, scaling, activation)
+    return mean, scaling.y_scale / np.sqrt(outputs[:, :, 0])
+
+
+def member_outputs(
+    members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
+) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point output"]]:
+    """Every member's mean in the target's units, and all that its second network gives, made positive."""
+    means, outputs = [], []
+    for block, n_rows in padded_blocks(scaling.inputs(x)):
+        mean, output = jax.device_get(_forward(members, block, activation))
+        means.append(mean[:, :n_rows])
+        outputs.append(output[:, :n_rows])
     mean = np.concatenate(means, axis=1).astype(np.float64)
-    precision = np.concatenate(precisions, axis=1).astype(np.float64)
-    return mean * scaling.y_scale + scaling.y_centre, scaling.y_scale / np.sqrt(precision)
+    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
+
+
+def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float[np.ndarray, "row feature"], int]]:
+    """Blocks of rows, each with the number of those that are no padding."""
+    for first in range(0, len(x), BLOCK):
+        block = x[first : first + BLOCK]
+        yield np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0))), len(block)
 
 
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:
@@ -62,7 +74,8 @@ def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray,
 @partial(jax.jit, static_argnames="activation")
 def _forward(members: Params, x: jax.Array, activation: str) -> tuple[jax.Array, jax.Array]:
     def one(params: Params) -> tuple[jax.Array, jax.Array]:
-        return predict_mean(params, x, activation), predict_precision(params, x, activation)
+        outputs = apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
+        return predict_mean(params, x, activation), positive(outputs)
 
     return jax.vmap(one)(members)
 

@@ -49,12 +49,14 @@ class Recipe(NamedTuple):
     """Everything that is the same for all models trained together; hashable, so that it can be compiled in.
 
     With `retires`, a model leaves a stage as soon as nothing is left to gain; without, it runs every step of it.
+    A batch is made of runs of `neighbours` rows that follow each other.
     """
 
     architecture: Architecture
     stages: tuple[Stage, ...]
     batch_size: int | None = None
     retires: bool = True
+    neighbours: int = 1
 
 
 def mean_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from heteroscope.baselines import BASELINES
+from heteroscope.baselines import (
+    BASELINES,
+    BaselineRegressor,
+    EnsembleRegressor,
+    NaturalLaplaceRegressor,
+    TrainedRegressor,
+)
 from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
 from heteroscope.estimators import (
@@ -38,7 +44,17 @@ FORMAT = 1
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
 #: The only classes that a model folder can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
-    known.__name__: known for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, *BASELINES.values())
+    known.__name__: known
+    for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
+}
+#: What says where a model stands, each with the form that it has in memory; a class has some of them.
+_WHERE: dict[str, Callable[[Any], Any]] = {
+    "rho_": float,
+    "gamma_": float,
+    "std_scale_": float,
+    "weight_decay_": float,
+    "log_evidence_": float,
+    "prior_precisions_": lambda values: tuple(float(value) for value in values),
 }
 
 
@@ -56,8 +72,7 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     A constructor parameter that JSON cannot hold (a `RandomState`, a splitter object) is noted, not kept: the loaded
     model has that parameter's default. What was learned is kept to the last bit.
     """
-    if CLASSES.get(type(model).__name__) is not type(model):
-        raise InputError(f"a {type(model).__name__} cannot be saved: only {', '.join(CLASSES)} can")
+    _refuse_unknown(model)
     check_is_fitted(model)
     folder = check_destination(folder)
     packed = _pack(_arrays(model))
@@ -84,7 +99,7 @@ def load_bundle(folder: str | Path) -> Bundle:
         return Bundle(model, encoder, str(state["version"]))
     except FileNotFoundError as error:
         raise InputError(f"{folder} has no {ARRAYS}: copy the whole model folder, or fit again") from error
-    except (_DamageError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (_DamageError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{folder} is damaged ({_cause(error)}): copy it again, or fit again") from error
 
 
@@ -107,33 +122,55 @@ def check_destination(folder: str | Path) -> Path:
     return folder
 
 
+def _refuse_unknown(model: Any) -> None:
+    if not _is_known(model):
+        raise InputError(f"a {type(model).__name__} cannot be saved: only {', '.join(CLASSES)} can")
+    for member in getattr(model, "estimators_", ()):
+        _refuse_unknown(member)
+
+
+def _is_known(value: Any) -> bool:
+    return CLASSES.get(type(value).__name__) is type(value)
+
+
 class _DamageError(Exception):
     """What is wrong with a model folder, in a few words."""
 
 
 def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: bytes) -> dict[str, Any]:
-    kept, left_out = {}, {}
-    for name, value in model.get_params(deep=False).items():
-        try:
-            kept[name] = _plain(value)
-        except TypeError:
-            left_out[name] = repr(value)
     return {
         "heteroscope_model": FORMAT,
         "version": version("heteroscope"),
-        "class": type(model).__name__,
-        "parameters": kept,
-        "parameters_left_out": left_out,
-        "fitted": {name: _plain(value) for name, value in _fitted(model).items()},
+        **_describe_one(model),
         "encoder": None if encoder is None else encoder.to_dict(),
         "arrays_sha256": hashlib.sha256(packed).hexdigest(),
     }
 
 
+def _describe_one(model: GaussianRegressor) -> dict[str, Any]:
+    """Class, parameters and what was learned beside arrays; of an ensemble, its members described in the same way."""
+    members = getattr(model, "estimators_", None)
+    return {
+        **_describe_unfitted(model),
+        "fitted": {name: _plain(value) for name, value in _fitted(model).items()},
+        **({} if members is None else {"members": [_describe_one(member) for member in members]}),
+    }
+
+
+def _describe_unfitted(model: GaussianRegressor) -> dict[str, Any]:
+    kept, left_out = {}, {}
+    for name, value in model.get_params(deep=False).items():
+        try:
+            kept[name] = _describe_unfitted(value) if _is_known(value) else _plain(value)
+        except TypeError:
+            left_out[name] = repr(value)
+    return {"class": type(model).__name__, "parameters": kept, "parameters_left_out": left_out}
+
+
 def _fitted(model: GaussianRegressor) -> dict[str, Any]:
-    """What was learned beside `members_` and `scaling_`, which are arrays."""
-    learned = {name: value for name, value in vars(model).items() if _is_learned(name)}
-    del learned["members_"], learned["scaling_"]
+    """What was learned beside the arrays and an ensemble's members."""
+    elsewhere = ("members_", "scaling_", "arrays_", "estimators_")
+    learned = {name: value for name, value in vars(model).items() if _is_learned(name) and name not in elsewhere}
     return learned | {"observables_": model.observables_._asdict()}
 
 
@@ -159,12 +196,21 @@ def _plain(value: Any) -> Any:
 
 
 def _arrays(model: GaussianRegressor) -> dict[str, np.ndarray]:
-    """`mean.0.weight`, ... of all members side by side, and `scaling.x_centre`, ... in double precision."""
+    """`mean.0.weight`, ... of all members side by side, `scaling.x_centre`, ..., and `extra.` for what else there is.
+
+    Of an ensemble's members the names begin with `members.0.`, `members.1.`, ...
+    """
+    if isinstance(model, EnsembleRegressor):
+        return {
+            f"members.{number}.{name}": array
+            for number, member in enumerate(model.estimators_)
+            for name, array in _arrays(member).items()
+        }
     arrays = {f"scaling.{name}": np.asarray(value, np.float64) for name, value in model.scaling_._asdict().items()}
     for network in Params._fields:
         for number, layer in enumerate(getattr(model.members_, network)):
             arrays |= {f"{network}.{number}.{name}": np.asarray(part) for name, part in layer._asdict().items()}
-    return arrays
+    return arrays | {f"extra.{name}": np.asarray(part) for name, part in getattr(model, "arrays_", {}).items()}
 
 
 def _pack(arrays: dict[str, np.ndarray]) -> bytes:
@@ -205,18 +251,12 @@ def _read_description(folder: Path) -> dict[str, Any]:
 
 
 def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRegressor:
-    if state["class"] not in CLASSES:
-        raise _DamageError(f"it names the class {state['class']!r}, and only {', '.join(CLASSES)} are known")
+    model = _restore_unfitted(state)
     fitted = {name: value for name, value in state["fitted"].items() if _is_learned(name)}
-    parameters = {**state["parameters"]}
-    parameters |= {"hidden": tuple(parameters["hidden"]), "activation": parameters["activation"]}
-    model = CLASSES[state["class"]](**parameters)
-    check_architecture(model.hidden, model.activation, model.start)
     observables: dict[str, Any] = {
         name: value if value is None else float(value) for name, value in fitted["observables_"].items()
     }
-    where = ("rho_", "gamma_") if isinstance(model, PointRegressor) else ("weight_decay_",)
-    fitted |= {name: float(fitted[name]) for name in (*where, "std_scale_")}
+    fitted |= {name: _WHERE[name](fitted[name]) for name in _where(model)}
     fitted |= {
         "phase_": str(Phase(fitted["phase_"])),
         "status_": tuple(Status(status) for status in fitted["status_"]),
@@ -227,11 +267,59 @@ def _restore(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> GaussianRe
     for table in ("cv_results_", "trials_"):
         if table in fitted:
             fitted[table] = {name: _column(values) for name, values in fitted[table].items()}
-    fitted |= {"members_": _members(arrays), "scaling_": _scaling(arrays)}
-    _check_shapes(fitted)
+    if isinstance(model, EnsembleRegressor):
+        fitted["estimators_"] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
+    else:
+        fitted |= {"members_": _members(arrays), "scaling_": _scaling(arrays)}
+        _check_shapes(fitted, model.outputs_wanted() if isinstance(model, TrainedRegressor) else 1)
+        if isinstance(model, TrainedRegressor) and model.keeps_arrays:
+            fitted["arrays_"] = _extra(arrays)
     for name, value in fitted.items():
         setattr(model, name, value)
     return model
+
+
+def _restore_unfitted(state: dict[str, Any]) -> GaussianRegressor:
+    if state["class"] not in CLASSES:
+        raise _DamageError(f"it names the class {state['class']!r}, and only {', '.join(CLASSES)} are known")
+    parameters = {
+        name: _restore_unfitted(value) if isinstance(value, dict) else value
+        for name, value in state["parameters"].items()
+    }
+    kind = CLASSES[state["class"]]
+    if kind is EnsembleRegressor:
+        return kind(**parameters)
+    parameters |= {"hidden": tuple(parameters["hidden"]), "activation": parameters["activation"]}
+    model = kind(**parameters)
+    check_architecture(model.hidden, model.activation, model.start)
+    return model
+
+
+def _where(model: GaussianRegressor) -> tuple[str, ...]:
+    """The numbers of `_WHERE` that a model must have."""
+    if isinstance(model, PointRegressor):
+        return ("rho_", "gamma_", "std_scale_")
+    if isinstance(model, NaturalLaplaceRegressor):
+        return ("prior_precisions_", "log_evidence_")
+    return ("weight_decay_",) if isinstance(model, BaselineRegressor) else ()
+
+
+def _restore_members(states: list[dict[str, Any]], arrays: dict[str, np.ndarray], n_features: int) -> list[Any]:
+    members = []
+    for number, state in enumerate(states):
+        prefix = f"members.{number}."
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        members.append(_restore(state, own))
+    if not members or any(member.n_features_in_ != n_features for member in members):
+        raise _DamageError(f"its members are none, or not all of {n_features} features")
+    return members
+
+
+def _extra(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    found = {name.removeprefix("extra."): array for name, array in arrays.items() if name.startswith("extra.")}
+    if not found or not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in found.values()):
+        raise _DamageError("what it keeps beside its networks is missing or holds other things than finite numbers")
+    return found
 
 
 def _column(values: list[Any]) -> np.ndarray:
@@ -258,15 +346,15 @@ def _scaling(arrays: dict[str, np.ndarray]) -> Scaling:
     return Scaling(found["x_centre"], found["x_scale"], float(found["y_centre"]), float(found["y_scale"]))
 
 
-def _check_shapes(fitted: dict[str, Any]) -> None:
-    """Layers must chain from the features to one output, for one number of members, in finite single precision."""
+def _check_shapes(fitted: dict[str, Any], outputs: int) -> None:
+    """Layers must chain from the features to the outputs, for one number of members, in finite single precision."""
     n_features, members, scaling = fitted["n_features_in_"], fitted["members_"], fitted["scaling_"]
     if not scaling.x_centre.shape == scaling.x_scale.shape == (n_features,):
         raise _DamageError(f"its scaling does not fit {n_features} features")
     if len(fitted.get("feature_names_in_", range(n_features))) != n_features:
         raise _DamageError(f"its feature names do not fit {n_features} features")
     n_members = members.mean[0].weight.shape[0] if members.mean else 0
-    for name, network in zip(Params._fields, members, strict=True):
+    for name, network, n_outputs in zip(Params._fields, members, (1, outputs), strict=True):
         width = n_features
         for layer in network:
             n_out = layer.weight.shape[-1]
@@ -275,8 +363,8 @@ def _check_shapes(fitted: dict[str, Any]) -> None:
             if not all(part.dtype == np.float32 and np.isfinite(part).all() for part in layer):
                 raise _DamageError(f"its {name} network holds other things than finite single-precision numbers")
             width = n_out
-        if n_members < 1 or not network or width != 1:
-            raise _DamageError(f"its {name} network has no single output")
+        if n_members < 1 or not network or width != n_outputs:
+            raise _DamageError(f"its {name} network has not the {n_outputs} outputs that it should have")
 
 
 @contextmanager

@@ -170,7 +170,7 @@ def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe:
 
     def step(_: Any, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         flat, state, key = carry
-        key, batch = _draw(key, rows, recipe.batch_size)
+        key, batch = _draw(key, rows, recipe.batch_size, recipe.neighbours)
         flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat)
         return flat, state, key
 
@@ -178,13 +178,17 @@ def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe:
     return model._replace(params=model.params._replace(**unravel(flat)), solver_state=state, key=key)
 
 
-def _draw(key_data: Any, rows: Batch, batch_size: int | None) -> tuple[Any, Batch]:
-    """All rows, or a batch of them drawn at random with replacement."""
+def _draw(key_data: Any, rows: Batch, batch_size: int | None, neighbours: int = 1) -> tuple[Any, Batch]:
+    """All rows, or runs of neighbouring ones drawn at random with replacement; the last row's neighbour is the first.
+
+    The rows are a ring, so that every row is drawn equally often and a batch's gradient is right on average.
+    """
     n_rows = rows.y.shape[0]
     if batch_size is None or batch_size >= n_rows:
         return key_data, rows
     key, draw_key = jax.random.split(jax.random.wrap_key_data(key_data))
-    chosen = jax.random.randint(draw_key, (batch_size,), 0, n_rows)
+    first = jax.random.randint(draw_key, (max(1, batch_size // neighbours),), 0, n_rows)
+    chosen = ((first[:, None] + jnp.arange(neighbours)[None, :]) % n_rows).ravel()
     return jax.random.key_data(key), Batch(*(part[chosen] for part in rows))
 
 

@@ -17,6 +17,17 @@ def test_every_name_makes_an_unfitted_estimator_with_the_one_call():
         assert "return_std" in signature(estimator.predict).parameters
 
 
+def test_ensemble_behind_the_name_of_a_method_makes_an_ensemble_of_it():
+    found = choose_methods(["ours-ensemble", "student-t-ensemble", "mle-ensemble"], 100)
+    assert [type(model).__name__ for model in found.values()] == [
+        "EnsembleRegressor",
+        "EnsembleRegressor",
+        "MLEEnsembleRegressor",
+    ]
+    assert type(found["ours-ensemble"].estimator) is METHODS["ours"].make
+    assert type(found["student-t-ensemble"].estimator) is BASELINES["student-t"]
+
+
 def test_by_default_all_that_are_installed_and_can_bear_the_rows(monkeypatch):
     assert list(choose_methods(None, 100)) == list(METHODS)
     assert left_out(100) == {}
@@ -36,6 +47,7 @@ def test_a_users_own_estimator_under_a_users_own_name():
     [
         (["ngbost"], "did you mean 'ngboost'"),
         (["telepathy"], "choose among ours, mle"),
+        (["gp-ensemble"], "no method is called 'gp-ensemble'"),
         (["mle", "mle"], "listed twice"),
         ([], "list of one or more"),
         ("mle", "list of one or more"),

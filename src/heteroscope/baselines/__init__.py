@@ -1,15 +1,40 @@
 """Methods to compare with, on the same networks and engine; `docs/baselines.md` shows how the next is added."""
 
 from heteroscope.baselines.beta_nll import BetaNLLRegressor
+from heteroscope.baselines.ensemble import EnsembleRegressor
+from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
+from heteroscope.baselines.natural import NaturalLaplaceRegressor
 from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.reliable import ReliableVarianceRegressor
+from heteroscope.baselines.student import StudentTRegressor
+from heteroscope.baselines.trained import TrainedRegressor
+from heteroscope.baselines.variational import VariationalVarianceRegressor
 
-__all__ = ["BASELINES", "BaselineRegressor", "BetaNLLRegressor", "MLEEnsembleRegressor", "MLERegressor"]
+__all__ = [
+    "BASELINES",
+    "BaselineRegressor",
+    "BetaNLLRegressor",
+    "EnsembleRegressor",
+    "FaithfulRegressor",
+    "MLEEnsembleRegressor",
+    "MLERegressor",
+    "NaturalLaplaceRegressor",
+    "ReliableVarianceRegressor",
+    "StudentTRegressor",
+    "TrainedRegressor",
+    "VariationalVarianceRegressor",
+]
 
 #: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
-BASELINES: dict[str, type[BaselineRegressor]] = {
+BASELINES: dict[str, type[TrainedRegressor]] = {
     "mle": MLERegressor,
     "beta-nll": BetaNLLRegressor,
     "mle-ensemble": MLEEnsembleRegressor,
+    "faithful": FaithfulRegressor,
+    "natural-laplace": NaturalLaplaceRegressor,
+    "reliable": ReliableVarianceRegressor,
+    "student-t": StudentTRegressor,
+    "variational": VariationalVarianceRegressor,
 }

@@ -1,16 +1,17 @@
 """beta-NLL (Seitzer, Tavakoli, Antic & Martius 2022): rows of large variance are not given up on."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from heteroscope import defaults
 from heteroscope.baselines.objectives import BetaNLL
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.errors import InputError
 from heteroscope.objective import Objective
 
 
+@dataclass(eq=False, repr=False)
 class BetaNLLRegressor(BaselineRegressor):
     """min (1/N) sum_i [variance_i^beta]_fixed nll_i: the likelihood with each row weighed by its own variance^beta.
 
@@ -25,34 +26,7 @@ class BetaNLLRegressor(BaselineRegressor):
         `MLERegressor`, as are the attributes.
     """
 
-    def __init__(
-        self,
-        beta: Any = 0.5,
-        *,
-        weight_decay: Any = "auto",
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        super().__init__(
-            weight_decay=weight_decay,
-            held_out=held_out,
-            hidden=hidden,
-            activation=activation,
-            start=start,
-            max_steps=max_steps,
-            batch_size=batch_size,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.beta = beta
+    beta: Any = 0.5
 
     def objective(self) -> Objective:
         """The likelihood weighed by variance^beta."""

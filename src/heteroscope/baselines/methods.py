@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from heteroscope.baselines import BASELINES
+from heteroscope.baselines import BASELINES, EnsembleRegressor
 from heteroscope.baselines.peers import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
 from heteroscope.errors import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
@@ -29,6 +29,9 @@ METHODS: dict[str, Method] = {
     "catboost": Method(CatBoostPeer, package="catboost"),
     "gp": Method(GaussianProcessPeer, max_rows=2000),
 }
+#: Behind the name of a method that is trained here, an ensemble of it: `ours-ensemble`, `faithful-ensemble`, ...
+ENSEMBLE = "-ensemble"
+ENSEMBLED = ("ours", *BASELINES)
 
 
 def choose_methods(methods: Sequence[str] | Mapping[str, Any] | None, n_rows: int) -> dict[str, Any]:
@@ -62,6 +65,9 @@ def left_out(n_rows: int) -> dict[str, str]:
 
 def _named(name: str, n_rows: int) -> Any:
     if name not in METHODS:
+        member = str(name).removesuffix(ENSEMBLE)
+        if str(name).endswith(ENSEMBLE) and member in ENSEMBLED:
+            return EnsembleRegressor(METHODS[member].make())
         near = difflib.get_close_matches(str(name), METHODS, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise InputError(f"no method is called {name!r}{hint}: choose among {', '.join(METHODS)}")

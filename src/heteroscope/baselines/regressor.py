@@ -1,39 +1,27 @@
-"""The estimator that every baseline is: a method supplies an objective and a head, all the rest is shared.
+"""The baselines that have a weight decay: it and the number of steps are chosen on held-out rows.
 
-Maximum likelihood has no minimum: without a penalty, or if it is trained for long, it overfits. So weight decay and
-number of steps are chosen on held-out rows, as a careful user would do; then all rows are fitted with the choice.
+Maximum likelihood has no minimum: without a penalty, or if it is trained for long, it overfits. So a careful user tries
+several weight decays and stops early; then all rows are fitted with the choice.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 from sklearn.utils import check_random_state
 
-from heteroscope import defaults, metrics
-from heteroscope.baselines.heads import Head, variance_head
+from heteroscope import metrics
 from heteroscope.baselines.objectives import decay_logits
-from heteroscope.engine import Task, train
+from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import (
-    GaussianRegressor,
-    MemberMoments,
-    held_out_fold,
-    member_seeds,
-    positive_integer,
-)
-from heteroscope.networks import Params
-from heteroscope.objective import Objective
-from heteroscope.phases import RUNAWAY_SCORE
-from heteroscope.predictive import moment_match, predict_members, stack_members
+from heteroscope.estimators import held_out_fold, member_seeds, positive_integer
+from heteroscope.predictive import stack_members
 from heteroscope.progress import Progress, progress_bar
-from heteroscope.rows import Rows, batch_rows
+from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
-from heteroscope.solvers.adam import cosine_adam
-from heteroscope.stages import Recipe, Stage
+from heteroscope.stages import Recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
 
@@ -53,48 +41,12 @@ class Trial(NamedTuple):
     squared_score: float | None = None
 
 
-class BaselineRegressor(GaussianRegressor, ABC):
-    """A Gaussian regressor that minimises the objective of its method; subclasses say which, and what their head is."""
+@dataclass(eq=False, repr=False)
+class BaselineRegressor(TrainedRegressor):
+    """A regressor that minimises the objective of its method and a penalty on all weights; subclasses say which."""
 
-    #: What the second network stands for.
-    head: Head = staticmethod(variance_head)
-
-    def __init__(
-        self,
-        *,
-        weight_decay: Any = "auto",
-        held_out: Any = 0.2,
-        hidden: Any = defaults.HIDDEN,
-        activation: Any = defaults.ACTIVATION,
-        start: Any = "he",
-        max_steps: Any = defaults.SEARCH_STEPS,
-        batch_size: Any = "auto",
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-    ) -> None:
-        self.weight_decay = weight_decay
-        self.held_out = held_out
-        self.hidden = hidden
-        self.activation = activation
-        self.start = start
-        self.max_steps = max_steps
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @abstractmethod
-    def objective(self) -> Objective:
-        """What one model minimises; it must be hashable by value and picklable."""
-
-    def stages(self, steps: int) -> tuple[Stage, ...]:
-        """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""
-        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps)),)
-
-    def members_wanted(self) -> int:
-        """How many models with different starts are moment-matched into one Gaussian."""
-        return 1
+    _: KW_ONLY
+    weight_decay: Any = "auto"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineRegressor":
         """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them."""
@@ -137,11 +89,6 @@ class BaselineRegressor(GaussianRegressor, ABC):
         decay_logits(self.weight_decay)  # refuses what is no weight decay before any row is looked at
         return [Trial(steps, self.weight_decay)]
 
-    def _recipe(self, rows: Rows, steps: int) -> Recipe:
-        # Models run every step: the rules by which the engine retires a model are about its own objective and head.
-        batch_size = batch_rows(self.batch_size, len(rows.y))
-        return Recipe(self._architecture(rows), self.stages(steps), batch_size, retires=False)
-
     def _try(
         self,
         fold: Fold,
@@ -167,32 +114,10 @@ class BaselineRegressor(GaussianRegressor, ABC):
         members = [fit.params for fit in fits if fit.status != Status.NOT_FINITE]
         if not members:
             return trial._replace(nll=np.inf, squared_score=np.inf)
-        prediction = moment_match(*self._predict_members(stack_members(members), held.x, scaling))
-        nll = metrics.nll(held.y, prediction.mean, prediction.std, sample_weight=held.weight)
-        score = np.average(((held.y - prediction.mean) / prediction.std) ** 2, weights=held.weight)
+        forecast = self._forecast(stack_members(members), held.x, scaling)
+        nll = metrics.nll(held.y, forecast, sample_weight=held.weight)
+        score = np.average(((held.y - forecast.mean()) / forecast.std()) ** 2, weights=held.weight)
         return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=float(score))
-
-    def _train(
-        self, rows: Rows, scaling: Scaling, jobs: Sequence[Job], recipe: Recipe, progress: Progress | None
-    ) -> list[Fit]:
-        """The engine's fits, with a status that reads the second network as this method's head does."""
-        fits = train([Task(rows.batch(scaling), jobs)], recipe, n_jobs=self.n_jobs, progress=progress)[0]
-        return [fit._replace(status=self._status(fit, rows, scaling)) for fit in fits]
-
-    def _status(self, fit: Fit, rows: Rows, scaling: Scaling) -> Status:
-        """How a training ended; "converged" is never said, since without a penalty there is nothing to converge to."""
-        if fit.status == Status.NOT_FINITE:
-            return fit.status
-        mean, std = self._predict_members(stack_members([fit.params]), rows.x, scaling)
-        score = np.average(((rows.y - mean[0]) / std[0]) ** 2, weights=rows.weight)
-        return Status.RUNAWAY if score < RUNAWAY_SCORE else Status.OUT_OF_STEPS
-
-    def _predict_members(
-        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
-    ) -> MemberMoments:
-        """Mean and std of every member: the std that a precision network would give tells the output to the head."""
-        mean, std = predict_members(members, x, scaling, self.activation)
-        return mean, scaling.y_scale / np.sqrt(self.head((scaling.y_scale / std) ** 2))
 
 
 class _Counted(NamedTuple):

@@ -11,12 +11,26 @@ from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import verbosity
 from heteroscope.errors import InputError
 
-NAMES = ("ours", "mle", "beta-nll", "mle-ensemble", "ngboost", "catboost", "gp")
+NAMES = (
+    "ours",
+    "mle",
+    "beta-nll",
+    "mle-ensemble",
+    "faithful",
+    "natural-laplace",
+    "reliable",
+    "student-t",
+    "variational",
+    "ngboost",
+    "catboost",
+    "gp",
+)
 _EXAMPLE = """\b
 Examples:
   heteroscope compare yacht --methods ours,gp,ngboost,catboost
   heteroscope compare table.csv --target price --methods ours,beta-nll --splits 5
   heteroscope compare sine --methods ours,mle --splits 10 --out sine-compare
+  heteroscope compare yacht sine cubic --methods ours,student-t,faithful-ensemble --out table
 """
 
 
@@ -31,12 +45,13 @@ class Names(click.ParamType):
 
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
-@click.argument("data", metavar="SET_OR_TABLE")
+@click.argument("data", metavar="SET_OR_TABLE...", nargs=-1, required=True)
 @click.option("--target", help="The column to predict, if it is a table.")
 @click.option(
     "--methods",
     type=Names(),
-    help=f"Among {','.join(NAMES)}; the first is what others are compared with.  [default: all that are installed]",
+    help=f"Among {','.join(NAMES)}, or NAME-ensemble of one that is trained here; the first is what others are "
+    "compared with.  [default: all that are installed]",
 )
 @click.option(
     "--protocol",
@@ -45,17 +60,41 @@ class Names(click.ParamType):
 )
 @click.option("--splits", "n_splits", type=int, default=20, show_default=True, help="Random splits.")
 @click.option("--missing", type=click.Choice(["refuse", "impute"]), default="refuse", show_default=True, help="Gaps.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: SET_OR_TABLE-compare]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the results.  [default: SET_OR_TABLE-compare; of several sets: comparison]",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits and methods.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes of a fit; -1 is one a core.")
-def compare(data: str, methods: tuple[str, ...] | None, out: Path | None, quiet: bool, **settings: Any) -> None:
+def compare(
+    data: tuple[str, ...], methods: tuple[str, ...] | None, out: Path | None, quiet: bool, **settings: Any
+) -> None:
     """Fit methods on random splits of SET_OR_TABLE and compare their scores on the test rows.
 
     SET_OR_TABLE is a named data set, such as yacht or sine, or a .csv or .parquet file. Every finished fit is kept in
     the folder --out: the same command goes on where it was stopped, and more --methods or --splits are added to what is
-    there. ngboost and catboost need the extra: pip install "heteroscope[compare]".
+    there. Of several sets each has a folder of its own in --out, and the tables of all stand together in its
+    summary.md. ngboost and catboost need the extra: pip install "heteroscope[compare]".
     """
-    out = out or Path(f"{Path(data).stem}-compare")
+    names = [Path(one).stem for one in data]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"{repeated[0]} is named twice, and its results have one folder: name each set once")
+    if len(data) == 1:
+        _compare_one(data[0], methods, out or Path(f"{names[0]}-compare"), quiet, settings)
+        return
+    out = out or Path("comparison")
+    texts = []
+    for name, one in zip(names, data, strict=True):
+        click.echo(f"\n{name}")
+        texts.append(f"# {name}\n\n{_compare_one(one, methods, out / name, quiet, settings)}")
+        _write_text("\n".join(texts), out / "summary.md")
+    click.echo(f"\nThe tables of all sets are in {out / 'summary.md'}")
+
+
+def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: bool, settings: dict[str, Any]) -> str:
+    """Compare on one set, print and write its tables; the tables as Markdown."""
     if out.is_file():
         raise InputError(f"{out} is a file: name a folder with --out")
     refuse_unwritable(out / "records.csv")
@@ -67,9 +106,8 @@ def compare(data: str, methods: tuple[str, ...] | None, out: Path | None, quiet:
     table = comparison.summary(records)
     write_table(records, out / "records.csv")
     write_table(table, out / "summary.csv")
-    partial = out / ".summary.md.part"
-    partial.write_text(comparison.markdown(table), encoding="utf-8")
-    partial.replace(out / "summary.md")
+    text = comparison.markdown(table)
+    _write_text(text, out / "summary.md")
     for title, cells in comparison.cell_texts(table).items():
         _print_cells(title, cells)
     if methods is None:
@@ -78,6 +116,13 @@ def compare(data: str, methods: tuple[str, ...] | None, out: Path | None, quiet:
     for failure in records[records["error"].notna()].itertuples():
         click.echo(f"Note: {failure.method} failed on split {failure.split}: {failure.error}")
     click.echo(f"\nThe table is in {out / 'summary.md'} and {out / 'summary.csv'}, every fit in {out / 'records.csv'}")
+    return text
+
+
+def _write_text(text: str, path: Path) -> None:
+    partial = path.with_name(f".{path.name}.part")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
 
 
 def _print_cells(title: str, cells: Any) -> None:

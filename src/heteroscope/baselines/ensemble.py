@@ -1,0 +1,99 @@
+"""An ensemble of any estimator here: members that differ in their seeds alone, as one Gaussian.
+
+mean = average of means,    variance = average of (std^2 + mean^2) - mean^2
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from heteroscope.baselines.mle import MLERegressor
+from heteroscope.errors import InputError
+from heteroscope.estimators import GaussianRegressor, member_seeds, positive_integer
+from heteroscope.phases import label, observe
+from heteroscope.predictive import Prediction
+from heteroscope.progress import progress_bar
+from heteroscope.status import Status
+
+
+class EnsembleRegressor(GaussianRegressor):
+    """mean = average of means, variance = average of (std^2 + mean^2) - mean^2, over clones of one estimator.
+
+    Unlike `MLEEnsembleRegressor` and `n_members`, which average fits at one choice of the regularisation, every member
+    here makes all its choices for itself. The moments of heavy tails are matched too: the forecast is a Gaussian.
+
+    Parameters
+    ----------
+    estimator : a regressor of this project, unfitted; None is `MLERegressor()`.
+    n_members : how many clones of it.
+    n_jobs : processes of a member's fit; None leaves it to the estimator. Members are fitted one after the other.
+    random_state : seed of the members' seeds.
+    verbose : 1 for a progress bar.
+
+    Attributes
+    ----------
+    estimators_ : the fitted members. `phase_`, `status_`, `observables_`, `n_iter_` : as in
+    `HeteroskedasticRegressor`, of all members together; the held-out score is the median of theirs.
+    """
+
+    estimators_: list[GaussianRegressor]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_members: Any = 5,
+        *,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_members = n_members
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EnsembleRegressor":
+        """Fit every member on all rows."""
+        template = MLERegressor() if self.estimator is None else self.estimator
+        if not isinstance(template, GaussianRegressor):
+            raise InputError(
+                f"estimator must be a regressor of heteroscope such as MLERegressor(), got {type(template).__name__}"
+            )
+        n_members = positive_integer("n_members", self.n_members)
+        _, rows = self._check_fit_input(X, y, sample_weight)
+        seeds = member_seeds(check_random_state(self.random_state), n_members)
+        shared = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
+        self.estimators_ = []
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            for seed in seeds:
+                member = clone(template).set_params(random_state=seed, **shared)
+                self.estimators_.append(member.fit(rows.x, rows.y, rows.weight))
+                if progress:
+                    progress(len(self.estimators_), n_members)
+        self.status_ = tuple(status for member in self.estimators_ for status in member.status_)
+        self.n_iter_ = max(member.n_iter_ for member in self.estimators_)
+        scores = [member.observables_.held_out_score for member in self.estimators_]
+        known = [score for score in scores if score is not None]
+        held_out = float(np.median(known)) if len(known) == n_members else None
+        prediction = self._matched(rows.x)
+        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out)
+        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+        return self
+
+    def predict_parts(self, X: Any) -> Prediction:
+        """Mean and std, and the std's two parts; members that know an epistemic part of their own keep it there."""
+        check_is_fitted(self)
+        return self._matched(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _matched(self, x: np.ndarray) -> Prediction:
+        parts = [member.predict_parts(x) for member in self.estimators_]
+        mean, aleatoric, epistemic = (
+            np.array([getattr(part, name) for part in parts]) for name in ("mean", "aleatoric", "epistemic")
+        )
+        noise = np.sqrt(np.mean(aleatoric**2, axis=0))
+        ignorance = np.sqrt(np.mean(epistemic**2, axis=0) + np.var(mean, axis=0))
+        return Prediction(mean.mean(axis=0), np.hypot(noise, ignorance), noise, ignorance)
