@@ -170,7 +170,7 @@ class HeteroskedasticRegressor(PointRegressor):
     ----------
     rho, gamma : where in the phase diagram to fit.
     hidden : sizes of the hidden layers, the same for both networks.
-    activation : "leaky_relu", "relu", "silu", "gelu" or "tanh".
+    activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
     schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
     max_steps : steps of both stages together; the first 5/12 fit the mean alone.

@@ -54,7 +54,7 @@ class Architecture(NamedTuple):
 
     n_features: int
     hidden: tuple[int, ...] = defaults.HIDDEN
-    activation: str = defaults.ACTIVATION
+    activation: str = defaults.PAPER_ACTIVATION
     start: str | float = "he"
     outputs: int = 1
 

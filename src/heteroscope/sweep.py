@@ -62,7 +62,7 @@ def phase_diagram(
     gammas: Values | None = None,
     n_seeds: int = 1,
     hidden: tuple[int, ...] = defaults.HIDDEN,
-    activation: str = defaults.ACTIVATION,
+    activation: str = defaults.PAPER_ACTIVATION,
     start: str | float = "he",
     schedule: str = "auto",
     max_steps: int = defaults.POINT_STEPS,

@@ -67,7 +67,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=int, help="Training steps of each model.")
 @_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")
-@_estimator_option("--activation", "activation", defaults.ACTIVATION, help="leaky_relu, relu, silu, gelu or tanh.")
+@_estimator_option("--activation", "activation", defaults.ACTIVATION, help="silu, gelu, tanh, leaky_relu or relu.")
 @_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="For the same model again.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 def fit(
