@@ -21,7 +21,7 @@ from sklearn.utils import check_X_y
 
 from heteroscope import defaults
 from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows, score
-from heteroscope.engine import Task, train_each
+from heteroscope.engine import ATTEMPTS, LOST_WORKER, Task, train_each
 from heteroscope.errors import InputError
 from heteroscope.grids import NETWORK_GRID
 from heteroscope.networks import (
@@ -40,8 +40,6 @@ from heteroscope.store import CODES, Growing, Tile, code, decoded, growing, no_c
 from heteroscope.tile import Fit, Job
 
 BLOCK = 8192  # rows that are scored at once
-ATTEMPTS = 3  # times that a sweep goes on after losing a worker without having finished a tile in between
-LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
 
 
 class Data(NamedTuple):
