@@ -162,20 +162,15 @@ def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe:
     def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
         return _draw(key, rows, recipe.batch_size)
 
-    return take_steps(model, batch_at, 0, n_steps, stage, recipe.architecture.activation)
+    return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
 
 
 def take_steps(
-    model: _Model,
-    batch_at: Callable[[Any, Any], tuple[Any, Batch]],
-    first: Any,
-    stop: Any,
-    stage: Stage,
-    activation: str,
+    model: _Model, batch_at: Callable[[Any, Any], tuple[Any, Batch]], n_steps: Any, stage: Stage, activation: str
 ) -> _Model:
     """The solver's steps on one flat vector of the trained networks' parameters, which compiles and runs fastest.
 
-    `batch_at(step, key)` gives the key that is left and the rows of steps first, ..., stop - 1.
+    `batch_at(step, key)` gives the key that is left and the rows of each step.
     """
     flat, unravel = ravel_pytree(trained(model.params, stage))
 
@@ -189,7 +184,7 @@ def take_steps(
         flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat)
         return flat, state, key
 
-    flat, state, key = jax.lax.fori_loop(first, stop, step, (flat, model.solver_state, model.key))
+    flat, state, key = jax.lax.fori_loop(0, n_steps, step, (flat, model.solver_state, model.key))
     return model._replace(params=model.params._replace(**unravel(flat)), solver_state=state, key=key)
 
 

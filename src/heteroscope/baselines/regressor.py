@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from heteroscope import defaults, metrics
 from heteroscope.baselines.heads import Head, variance_head
 from heteroscope.baselines.objectives import decay_logits
+from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
 from heteroscope.estimators import (
@@ -23,7 +24,9 @@ from heteroscope.estimators import (
     held_out_fold,
     member_seeds,
     positive_integer,
+    refuse_store,
 )
+from heteroscope.lockstep.fitting import refuse_beside_a_stream
 from heteroscope.networks import Params
 from heteroscope.objective import Objective
 from heteroscope.phases import RUNAWAY_SCORE
@@ -35,6 +38,7 @@ from heteroscope.search import Fold
 from heteroscope.solvers.adam import cosine_adam
 from heteroscope.stages import Recipe, Stage
 from heteroscope.status import Status
+from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 #: Candidates of weight_decay="auto": dense where tables of a few hundred rows have their best, 0 and little for large
@@ -96,8 +100,16 @@ class BaselineRegressor(GaussianRegressor, ABC):
         """How many models with different starts are moment-matched into one Gaussian."""
         return 1
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineRegressor":
-        """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None) -> "BaselineRegressor":
+        """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them.
+
+        X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
+        """
+        if isinstance(X, Stream):
+            refuse_beside_a_stream(y, sample_weight)
+            full_length = [trial for trial in self._candidates() if trial.steps == self.max_steps]
+            return fit_to_stream(self, X, full_length, TRIAL_MEMBERS, store)
+        refuse_store(store)
         candidates = self._candidates()
         n_members = self.members_wanted()
         _, rows = self._check_fit_input(X, y, sample_weight)

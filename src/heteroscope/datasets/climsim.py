@@ -5,13 +5,14 @@ Download them from Hugging Face, `LEAP/subsampled_low_res`; `docs/climsim.md` sa
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float64
 
 from heteroscope.errors import InputError
+from heteroscope.rows import Rows
 from heteroscope.streams.npy_files import NpyFile, NpyStream
+from heteroscope.streams.survey import draw_rows
 
 LEVELS = 60
 COLUMNS = 384  # atmospheric columns of a time step; rows are time-major
@@ -36,16 +37,6 @@ TEST_ROWS = 7209
 DOWNLOAD = "huggingface-cli download LEAP/subsampled_low_res --repo-type dataset --local-dir FOLDER"
 
 
-class TestRows(NamedTuple):
-    """Rows to test on, in memory, in the files' units."""
-
-    __test__ = False  # no test class, whatever pytest thinks of its name
-
-    x: Float64[np.ndarray, "row feature"]
-    y: Float64[np.ndarray, " row"]
-    numbers: np.ndarray
-
-
 def file_names(part: Part) -> tuple[str, str]:
     """The two files of a part."""
     return f"{part}_input.npy", f"{part}_target.npy"
@@ -60,11 +51,11 @@ def climsim_stream(folder: str | Path, target: str = SOLAR_FLUX, part: Part = "t
     """One part of ClimSim as a stream; `target` is an output's name, `cam_out_NETSW` or `NETSW` for the solar flux."""
     if part not in get_args(Part):
         raise InputError(f"no part of ClimSim is called {part!r}: choose one of {', '.join(get_args(Part))}")
-    paths = [Path(folder) / name for name in file_names(part)]
-    for path in paths:
+    inputs, targets = (Path(folder) / name for name in file_names(part))
+    for path in (inputs, targets):
         if not path.is_file():
             raise InputError(f"{path} is missing: download it with `{DOWNLOAD}`")
-    return NpyStream(*paths, full_name(target), INPUTS, OUTPUTS)
+    return NpyStream(inputs, targets, full_name(target), INPUTS, OUTPUTS)
 
 
 def full_name(target: str) -> str:
@@ -77,17 +68,9 @@ def full_name(target: str) -> str:
     return name
 
 
-def draw_test_rows(
-    folder: str | Path, target: str = SOLAR_FLUX, n_rows: int = TEST_ROWS, seed: int = 0
-) -> TestRows:
+def draw_test_rows(folder: str | Path, target: str = SOLAR_FLUX, n_rows: int = TEST_ROWS, seed: int = 0) -> Rows:
     """`n_rows` random rows of `val`, without replacement: the paper's test set has 7,209."""
-    stream = climsim_stream(folder, target, "val")
-    if not 0 < n_rows <= stream.n_rows:
-        raise InputError(f"val has {stream.n_rows:,} rows, so {n_rows:,} cannot be drawn: ask for fewer")
-    numbers = np.sort(np.random.default_rng(seed).choice(stream.n_rows, n_rows, replace=False))
-    rows = [stream.read(int(row), int(row) + 1) for row in numbers]
-    x, y = np.concatenate([x for x, _ in rows]), np.concatenate([y for _, y in rows])
-    return TestRows(x.astype(np.float64), y.astype(np.float64), numbers)
+    return draw_rows(climsim_stream(folder, target, "val"), n_rows, seed)
 
 
 def create_files(folder: str | Path, part: Part, n_rows: int) -> Sequence[NpyFile]:

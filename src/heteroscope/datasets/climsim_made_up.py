@@ -3,7 +3,7 @@
     output = mean(x) + std(x) * N(0, 1)
 
 Profiles of temperature and humidity come from a few smooth modes, so that levels are correlated; the sun shines on half
-of the columns at a time, and where it does not, the solar outputs have mean zero and little noise. The shapes are made up
+of the columns at a time, and where it does not, the solar outputs have mean zero and little noise. All of it is made up
 for tests and benchmarks: nothing here is physics.
 """
 
@@ -46,7 +46,8 @@ def write_made_up(
         raise InputError(f"{n_train} and {n_val} rows were asked for: write at least one of each")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for part, n_rows in (("train", n_train), ("val", n_val)):
+    wanted: dict[Part, int] = {"train": n_train, "val": n_val}
+    for part, n_rows in wanted.items():
         inputs, targets = create_files(folder, part, n_rows)
         with inputs.path.open("ab") as x_file, targets.path.open("ab") as y_file:
             for first in range(0, n_rows, _WRITTEN_AT_ONCE):

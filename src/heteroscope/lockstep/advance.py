@@ -46,7 +46,7 @@ def advance_on(models: Model, chunk: Chunk, n_steps: Any, stage: Stage, recipe: 
         return key, Batch(*(part[step] for part in chunk))
 
     def one(model: Model) -> Model:
-        return take_steps(model, batch_at, 0, n_steps, stage, recipe.architecture.activation)
+        return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
 
     return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
 

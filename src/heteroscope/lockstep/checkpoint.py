@@ -86,7 +86,7 @@ def save(path: Path, settings: dict[str, Any], state: State) -> None:
     partial = path.with_name(f".{path.name}.part")
     try:
         with partial.open("wb") as file:
-            arrays = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
+            arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
             np.savez(file, plain=np.array(json.dumps(plain)), **arrays)
             file.flush()
             os.fsync(file.fileno())
@@ -123,16 +123,14 @@ def load(path: Path, settings: dict[str, Any], beginning: State) -> State:
 
 
 def _inspection(values: list[float]) -> Inspection:
-    *numbers, finite, constant_mean, constant_precision = values
-    return Inspection(
-        *(np.float32(value) for value in numbers),
-        *(np.bool_(value) for value in (finite, constant_mean, constant_precision)),
-    )
+    kinds = [np.float32] * 5 + [np.bool_] * 3
+    parts: list[Any] = [kind(value) for kind, value in zip(kinds, values, strict=True)]
+    return Inspection(*parts)
 
 
 def _refuse_other_settings(path: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
     for name, now in json.loads(json.dumps(wanted)).items():
-        was = stored.get(name)
+        was: Any = stored.get(name)
         if was == now:
             continue
         if name == "files":

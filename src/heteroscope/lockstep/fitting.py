@@ -1,7 +1,6 @@
 """What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +26,7 @@ SEARCH_SHARE = 0.1  # of the rows that a search is judged by, if that is not mor
 
 
 class Ground(NamedTuple):
-    """What models of one fit stand on: the surveyed stream, the order of its rows, a folder for what must not be lost."""
+    """What models of one fit stand on: the surveyed stream, its order, and a folder for what must not be lost."""
 
     survey: Survey
     order: Order
@@ -108,6 +107,6 @@ def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
 
 def checked_share(share: Any) -> float:
     """The share of rows to hold out, as a number."""
-    if isinstance(share, bool) or not isinstance(share, int | float | np.number | Integral) or not 0 <= share < 1:
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
         raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
     return float(share)

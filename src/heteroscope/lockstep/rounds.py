@@ -6,7 +6,6 @@ done at a look (settling, collapsing, dropping) happens at steps that depend on 
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,18 +46,24 @@ class Plan(NamedTuple):
 
 
 def train_on_stream(
-    plan: Plan, *, n_jobs: int | None = None, checkpoint: Path | None = None, progress: Progress | None = None
+    plan: Plan,
+    *,
+    n_jobs: int | None = None,
+    in_workers: bool = True,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
 ) -> list[Fit]:
     """Every job's fit. With `checkpoint`, a file, a run that was stopped goes on from it, to the same result.
 
-    `progress` is told steps, of all stages. Where workers are follows joblib, as everywhere.
+    `progress` is told steps, of all stages. Where workers are follows joblib, as everywhere; a process that is a worker
+    itself does all by itself.
     """
     settings = describe(plan.order, plan.jobs, plan.recipe)
     total = _steps_before(plan.recipe, len(plan.recipe.stages))
     with claimed(None if checkpoint is None else checkpoint.parent):
         start = state = _beginning(plan) if checkpoint is None else load(checkpoint, settings, _beginning(plan))
         saved = time.monotonic()
-        for state in _rounds(plan, start, n_jobs):
+        for state in _rounds(plan, start, n_jobs, in_workers):
             if progress:
                 progress(_steps_before(plan.recipe, state.stage) + state.done, total)
             over = state.stage == len(plan.recipe.stages)
@@ -78,7 +83,7 @@ def _steps_before(recipe: Recipe, stage: int) -> int:
     return sum(part.solver.steps for part in recipe.stages[:stage])
 
 
-def _rounds(plan: Plan, state: State, n_jobs: int | None) -> Iterator[State]:
+def _rounds(plan: Plan, state: State, n_jobs: int | None, in_workers: bool) -> Iterator[State]:
     """The state after each round, until the last stage is over."""
     stamps = plan.order.stream.stamps()
     pace = float(FIRST_CHECK)
@@ -93,9 +98,10 @@ def _rounds(plan: Plan, state: State, n_jobs: int | None) -> Iterator[State]:
             judging = plan.judging if stop == look else None
             task = Round(plan.order, plan.recipe, stage, first, stop - state.done, judging)
             began = time.monotonic()
-            outcomes = _shared_out(task, [state.models[k] for k in active], n_jobs)
+            models = [state.models[k] for k in active]
+            outcome = _shared_out(task, models, n_jobs) if in_workers else _checked(advance_group(0, task, models)[1])
             pace = ROUND_SECONDS * task.n_steps / max(time.monotonic() - began, 1e-3)
-            state = _with_outcomes(state, active, outcomes, task)
+            state = _with_outcome(state, active, outcome, task)
         else:
             stop = stage.solver.steps
         state = state._replace(done=stop)
@@ -137,28 +143,34 @@ def _shared_out(task: Round, models: list[Model], n_jobs: int | None) -> Outcome
     while len(outcomes) < len(groups):
         calls = [(index, task, group) for index, group in enumerate(groups) if index not in outcomes]
         try:
-            with closing(run(advance_group, calls, n_jobs)) as results:
-                outcomes.update(results)
+            outcomes.update(run(advance_group, calls, n_jobs))
         except Exception as error:
             failures += 1
             if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
                 raise
-    parts = [outcomes[index] for index in range(len(groups))]
-    for part in parts:
-        if part.error is not None:
-            raise InputError(part.error)
-    return Outcome(*([one for part in parts for one in part[field]] for field in range(3)))
+    parts = [_checked(outcomes[index]) for index in range(len(groups))]
+    return Outcome(
+        [model for part in parts for model in part.models],
+        [found for part in parts for found in part.found],
+        [nll for part in parts for nll in part.nll],
+    )
 
 
-def _with_outcomes(state: State, active: list[int], outcome: Outcome, task: Round) -> State:
+def _checked(outcome: Outcome) -> Outcome:
+    if outcome.error is not None:
+        raise InputError(outcome.error)
+    return outcome
+
+
+def _with_outcome(state: State, active: list[int], outcome: Outcome, task: Round) -> State:
     models, found, steps = list(state.models), list(state.found), list(state.steps)
     resting, curves = list(state.resting), [list(curve) for curve in state.curves]
     for place, k in enumerate(active):
         models[k] = outcome.models[place]
         steps[k] += task.n_steps
         if outcome.found:
-            found[k] = outcome.found[place]
-            resting[k] = settled(found[k]) if task.recipe.retires else not found[k].finite
+            seen = found[k] = outcome.found[place]
+            resting[k] = settled(seen) if task.recipe.retires else not seen.finite
             if "precision" in task.stage.trains:
                 curves[k].append(outcome.nll[place])
     return state._replace(models=models, found=found, steps=steps, resting=resting, curves=curves)

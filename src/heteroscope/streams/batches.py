@@ -4,7 +4,7 @@ An epoch visits all blocks in a random order, a few of them at a time; the rows 
 batches, one epoch running on into the next. Which row comes where depends on the seed alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ def _mixed(order: Order, offset: int) -> Iterator[tuple[Any, Any]]:
         epoch += 1
 
 
-def ahead(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+def ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
     """The same chunks, read by a thread while those before are worked on; an error comes where its chunk would."""
     queue: Queue[Any] = Queue(maxsize=AHEAD)
     stop = Event()

@@ -1,7 +1,7 @@
 """A pair of `.npy` files, inputs and targets, read by plain reads of whole rows.
 
-A memory map would be shorter, but its pages count as the program's own memory, and a file that shrinks under it ends the
-program without a word.
+A memory map would be shorter, but its pages count as the program's own memory, and a file that shrinks under it ends
+the program without a word.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
 """One Parquet file as a stream: its row groups are what can be read by itself, so they are the blocks."""
 
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -41,8 +42,8 @@ class ParquetStream(Stream):
         if largest > LARGEST_GROUP:
             fitting = LARGEST_GROUP // ((self.n_features + 1) * 8)
             raise InputError(
-                f"{path} has row groups of {max(sizes):,} rows, too large to be mixed in little memory: rewrite it with "
-                f"heteroscope.streams.repack, or with row_group_size={fitting:,} or less"
+                f"{path} has row groups of {max(sizes):,} rows, too large to be mixed in little memory: rewrite it "
+                f"with heteroscope.streams.repack, or with row_group_size={fitting:,} or less"
             )
 
     def files(self) -> list[Path]:
@@ -53,9 +54,9 @@ class ParquetStream(Stream):
         """The row groups; where they are few, each in several parts."""
         parts = -(-FEWEST_BLOCKS // (len(self._edges) - 1))
         cuts = []
-        for first, stop in zip(self._edges[:-1], self._edges[1:], strict=True):
+        for first, stop in pairwise(self._edges):
             edges = np.unique(np.linspace(first, stop, parts + 1).astype(np.int64))
-            cuts += [Block(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            cuts += [Block(int(a), int(b)) for a, b in pairwise(edges)]
         return cuts
 
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:

@@ -36,9 +36,9 @@ class Survey(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Count, mean and sum of squared deviations of each column."""
+    """Number of rows, mean and sum of squared deviations of each column."""
 
-    count: int
+    n: int
     mean: Float[np.ndarray, " column"]
     squares: Float[np.ndarray, " column"]
 
@@ -46,12 +46,12 @@ class Moments(NamedTuple):
         """These rows added."""
         mean = table.mean(axis=0, dtype=np.float64)
         other = Moments(len(table), mean, np.square(table - mean, dtype=np.float64).sum(axis=0))
-        count = self.count + other.count
+        n = self.n + other.n
         step = other.mean - self.mean
         return Moments(
-            count,
-            self.mean + step * (other.count / count),
-            self.squares + other.squares + step**2 * (self.count * other.count / count),
+            n,
+            self.mean + step * (other.n / n),
+            self.squares + other.squares + step**2 * (self.n * other.n / n),
         )
 
 
@@ -69,6 +69,19 @@ def survey(stream: Stream, share: float = 0.1, keep: Path | None = None, progres
     if path is not None:
         _write(path, noted, found)
     return found
+
+
+def draw_rows(stream: Stream, n_rows: int, seed: int = 0) -> Rows:
+    """`n_rows` random rows in memory, without replacement, in the order of the stream."""
+    if not 0 < n_rows <= stream.n_rows:
+        raise InputError(f"the stream has {stream.n_rows:,} rows, so {n_rows:,} cannot be drawn: ask for fewer")
+    drawn = np.sort(np.random.default_rng(seed).choice(stream.n_rows, n_rows, replace=False))
+    tables = []
+    for block in stream.blocks():
+        low, high = np.searchsorted(drawn, block)
+        if low < high:
+            tables.append(np.column_stack(checked_read(stream, block))[drawn[low:high] - block.first])
+    return _rows(tables, stream.n_features + 1)
 
 
 def _divide(blocks: list[Block], share: float) -> tuple[list[Block], list[Block]]:
@@ -109,12 +122,12 @@ def _read_through(stream: Stream, training: list[Block], held: list[Block], prog
 
 
 def _scaling(moments: Moments, stream: Stream) -> Scaling:
-    spread = np.sqrt(moments.squares / moments.count)
+    spread = np.sqrt(moments.squares / moments.n)
     varies = spread > ROUNDING * np.abs(moments.mean)
     if not varies[-1]:
         raise InputError(
-            f"the target {stream.target_name!r} is constant ({moments.mean[-1]:g}), so there is nothing to learn; check "
-            "which column it is"
+            f"the target {stream.target_name!r} is constant ({moments.mean[-1]:g}), so there is nothing to learn; "
+            "check which column it is"
         )
     scale = np.where(varies, spread, 1.0)
     return Scaling(moments.mean[:-1], scale[:-1], float(moments.mean[-1]), float(scale[-1]))
@@ -130,15 +143,10 @@ def _write(path: Path, noted: dict[str, Any], found: Survey) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     with partial.open("wb") as file:
-        np.savez(
-            file,
-            noted=np.array(json.dumps(noted)),
-            **{f"scaling_{name}": np.asarray(value) for name, value in found.scaling._asdict().items()},
-            sample_x=found.sample.x,
-            sample_y=found.sample.y,
-            held_x=found.held.x,
-            held_y=found.held.y,
-        )
+        arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
+        for name, rows in (("sample", found.sample), ("held", found.held)):
+            arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
+        np.savez(file, noted=np.array(json.dumps(noted)), **arrays)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
