@@ -16,8 +16,8 @@ NETCDF = (".nc", ".nc4", ".cdf")
 class LabelledStream(Stream):
     """One Zarr store or NetCDF file: `target` is a variable of one dimension, rows run along it.
 
-    Features are all other variables that begin with this dimension unless `features` names them; one with a second
-    dimension gives as many columns, called name_0, name_1 and so on.
+    Features are all other variables that begin with this dimension, by name (a Zarr store has no order of its own),
+    unless `features` lists them; one with a second dimension gives as many columns, called name_0, name_1 and so on.
     """
 
     def __init__(self, path: str | Path, target: str, features: tuple[str, ...] | None = None) -> None:
@@ -27,7 +27,8 @@ class LabelledStream(Stream):
                 known = ", ".join(str(name) for name in data.data_vars)
                 raise InputError(f"{path} has no one-dimensional variable {target!r}: its variables are {known}")
             rows = data[target].dims[0]
-            names = features or tuple(str(k) for k in data.data_vars if k != target and data[k].dims[:1] == (rows,))
+            others = sorted(str(name) for name in data.data_vars if name != target)
+            names = features or tuple(name for name in others if data[name].dims[:1] == (rows,))
             self._widths = {name: _width(self.path, data, name, rows) for name in names}
             self.n_rows = data.sizes[rows]
         self.target_name = target

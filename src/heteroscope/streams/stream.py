@@ -54,7 +54,7 @@ class Stream(ABC):
         edges = [*range(0, self.n_rows, size), self.n_rows]
         return [Block(first, stop) for first, stop in pairwise(edges)]
 
-    def steps(self, epochs: float, batch_size: int = 256) -> int:
+    def steps(self, epochs: float | int, batch_size: int = 256) -> int:
         """The steps that read every row `epochs` times: what to give an estimator as `max_steps`."""
         return max(2, round(epochs * self.n_rows / batch_size))
 
