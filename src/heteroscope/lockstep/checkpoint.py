@@ -103,7 +103,7 @@ def load(path: Path, settings: dict[str, Any], beginning: State) -> State:
     if not path.is_file():
         return beginning
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             plain = json.loads(str(stored["plain"]))
             leaves = [stored[f"leaf{k}"] for k in range(len(stored.files) - 1)]
         _refuse_other_settings(path, plain["settings"], settings)

@@ -157,7 +157,7 @@ def _kept(path: Path, noted: dict[str, Any], training: list[Block]) -> Survey | 
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if json.loads(str(stored["noted"])) != noted:
                 return None
             scaling = Scaling(
