@@ -24,10 +24,14 @@ def search(stream):
     ).fit(stream)
 
 
+@pytest.fixture(scope="module")
+def alone(stream):
+    return search(stream)
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["dask", "ray"])
-def test_a_cluster_gives_the_same_search(name, stream):
-    alone = search(stream)
+def test_a_cluster_gives_the_same_search(name, stream, alone):
     with backend(name):
         shared = search(stream)
     for column, values in alone.cv_results_.items():

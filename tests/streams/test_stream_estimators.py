@@ -45,7 +45,7 @@ def test_the_search_finds_mean_and_noise(searched, fresh):
     mean, std = searched.predict(fresh.x, return_std=True)
     true_mean, true_std = true_moments(fresh.x.astype(float))
     assert np.mean(np.abs(mean - true_mean) / true_std) < 0.35
-    assert np.corrcoef(np.log(std), np.log(true_std))[0, 1] > 0.95
+    assert np.corrcoef(np.log(std), np.log(true_std))[0, 1] > 0.9
     assert metrics.nll(fresh.y, mean, std) < metrics.nll(fresh.y, true_mean, true_std) + 0.12
     assert searched.phase_ == "S"
     assert searched.rho_ + searched.gamma_ == pytest.approx(1.0)

@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from heteroscope.cli.files import refuse_unwritable, write_table
+from heteroscope.cli.fit import Sizes
 from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import verbosity
+from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings, test_rows
 from heteroscope.errors import InputError
 
 NAMES = ("ours", "mle", "beta-nll", "mle-ensemble", "ngboost", "catboost", "gp")
@@ -17,6 +19,7 @@ Examples:
   heteroscope compare yacht --methods ours,gp,ngboost,catboost
   heteroscope compare table.csv --target price --methods ours,beta-nll --splits 5
   heteroscope compare sine --methods ours,mle --splits 10 --out sine-compare
+  heteroscope compare climsim --target cam_out_NETSW --methods ours,beta-nll,mle-ensemble --epochs 12 --splits 1
 """
 
 
@@ -47,21 +50,43 @@ class Names(click.ParamType):
 @click.option("--missing", type=click.Choice(["refuse", "impute"]), default="refuse", show_default=True, help="Gaps.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: SET_OR_TABLE-compare]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits and methods.")
+@EPOCHS
+@click.option("--test", type=click.Path(path_type=Path), help="Of a stream: another one, to draw rows to test on.")
+@click.option("--hidden", type=Sizes(), help="Of a stream: sizes of the hidden layers.  [default: each method's own]")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes of a fit; -1 is one a core.")
-def compare(data: str, methods: tuple[str, ...] | None, out: Path | None, quiet: bool, **settings: Any) -> None:
+def compare(
+    data: Any,
+    methods: tuple[str, ...] | None,
+    out: Path | None,
+    epochs: float | None,
+    test: Path | None,
+    hidden: tuple[int, ...] | None,
+    quiet: bool,
+    **settings: Any,
+) -> None:
     """Fit methods on random splits of SET_OR_TABLE and compare their scores on the test rows.
 
     SET_OR_TABLE is a named data set, such as yacht or sine, or a .csv or .parquet file. Every finished fit is kept in
     the folder --out: the same command goes on where it was stopped, and more --methods or --splits are added to what is
-    there. ngboost and catboost need the extra: pip install "heteroscope[compare]".
+    there. ngboost and catboost need the extra: pip install "heteroscope[compare]". A folder of Parquet or of ClimSim's
+    files, a Zarr store or a NetCDF file is a stream; its splits are seeds.
     """
     out = out or Path(f"{Path(data).stem}-compare")
     if out.is_file():
         raise InputError(f"{out} is a file: name a folder with --out")
     refuse_unwritable(out / "records.csv")
-    from heteroscope import comparison
+    from heteroscope import comparison, datasets
     from heteroscope.progress import progress_bar
 
+    path = Path(data)
+    if is_stream(path) and data not in datasets.names():
+        target = settings.pop("target")
+        data = open_named(path, target)
+        settings["test"] = test_rows(path, target, test, settings["seed"])
+        given = {} if hidden is None else {"hidden": hidden}
+        settings["settings"] = stream_settings(path, data, epochs, given)
+    elif any(option is not None for option in (epochs, test, hidden)):
+        raise InputError(f"--epochs, --test and --hidden are for streams, and {data} is none: leave them out")
     with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
         records = comparison.compare(data, methods, out=out, progress=progress, **settings)
     table = comparison.summary(records)
