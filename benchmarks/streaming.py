@@ -134,7 +134,7 @@ def _steps_in_memory(model, rows: Batch, drawn, stage: Stage, activation: str):
 
 
 def _memory(chosen: argparse.Namespace) -> None:
-    """The largest resident memory of a search: program and workers together, from its start to its end."""
+    """The largest resident memory of a search: program and two workers together, from its start to its end."""
     print(f"Search over {N_POINTS} points, 3 x 256, two workers, {chosen.steps} steps after a pass over all rows.\n")
     print("| rows | files, GB | seconds of the pass and the steps | peak resident memory, GB |")
     print("|---:|---:|---:|---:|")
@@ -148,18 +148,16 @@ def _memory(chosen: argparse.Namespace) -> None:
 
 
 def _peak(command: list[str]) -> int:
-    """Bytes that a command and its children have resident together, at most."""
+    """Bytes that a command and its children have resident together, at most; pages that they share count once."""
     process = subprocess.Popen(command, env=os.environ | {"LOKY_MAX_CPU_COUNT": "2"})
     family, peak = psutil.Process(process.pid), 0
     while process.poll() is None:
-        total = 0
-        for member in [family, *family.children(recursive=True)] if family.is_running() else []:
-            try:
-                total += member.memory_info().rss
-            except psutil.NoSuchProcess:
-                continue
-        peak = max(peak, total)
-        time.sleep(0.1)
+        try:
+            members = (family, *family.children(recursive=True))
+            peak = max(peak, sum(member.memory_full_info().pss for member in members))
+        except psutil.Error:  # one of them has just ended
+            continue
+        time.sleep(0.2)
     if process.returncode:
         raise RuntimeError(f"the fit ended with exit code {process.returncode}")
     return peak

@@ -35,10 +35,9 @@ def predict_members(
     members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]:
     """Mean and std of every member in the target's units."""
-    standardised = scaling.inputs(x)
     means, precisions = [], []
     for first in range(0, len(x), BLOCK):
-        block = standardised[first : first + BLOCK]
+        block = scaling.inputs(x[first : first + BLOCK])
         padded = np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0)))
         mean, precision = jax.device_get(_forward(members, padded, activation))
         means.append(mean[:, : len(block)])

@@ -38,6 +38,11 @@ def netcdf_files(folder, table):
     return open_stream([folder / "a.nc", folder / "b.nc"], target="y")
 
 
+def netcdf_4_file(folder, table):
+    as_frame(table).to_xarray().to_netcdf(folder / "all.nc", engine="h5netcdf")
+    return open_stream(folder / "all.nc", target="y")
+
+
 def npy_pair(folder, table):
     return open_stream(write_npy(folder, table))
 
@@ -53,6 +58,7 @@ FORMATS = [
     one_parquet_file,
     zarr_store,
     netcdf_files,
+    netcdf_4_file,
     npy_pair,
     npy_of_integers_and_two_targets,
 ]

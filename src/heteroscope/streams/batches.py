@@ -16,7 +16,7 @@ from heteroscope.networks import AnyArray
 from heteroscope.scaling import Scaling
 from heteroscope.streams.stream import Block, Stream, checked_read, refuse_changes
 
-WINDOW_BYTES = 2**25  # rows that are mixed at a time
+WINDOW_BYTES = 2**24  # rows that are mixed at a time
 FEWEST_MIXED = 4  # blocks that are mixed at a time, however large they are
 CHUNK_BYTES = 2**23  # batches that one program is given at a time
 MOST_BATCHES = 64
