@@ -121,6 +121,8 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
 
     def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> Ground:
         """The stream surveyed, and what a fit on it leaves behind whatever was learned."""
+        if store is not None and self.random_state is None:
+            raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
         ground = survey_ground(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
         self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
         return ground
@@ -236,6 +238,7 @@ class HeteroskedasticRegressor(PointRegressor):
 
         X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
         """
+        vars(self).pop("_partial", None)  # what partial_fit has begun ends here
         if isinstance(X, Stream):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)

@@ -18,7 +18,7 @@ from heteroscope.lockstep import rounds
 from heteroscope.lockstep.checkpoint import State
 from heteroscope.lockstep.fitting import survey_ground
 from heteroscope.lockstep.rounds import Plan, looks, train_on_stream
-from heteroscope.lockstep.worker import Judging
+from heteroscope.lockstep.worker import Judging, Outcome, Round
 from heteroscope.networks import Architecture, init_params
 from heteroscope.objective import Batch, mean_objective
 from heteroscope.predictive import predict_members
@@ -170,6 +170,34 @@ def test_a_worker_tells_in_one_line_what_is_wrong_with_the_data(tmp_path):
     with pytest.raises(InputError, match="row 1,234 has nan in column 'x2'") as caught:
         train_on_stream(plan)
     assert "\n" not in str(caught.value)
+
+
+class TerminatedWorkerError(Exception):
+    """As joblib calls it."""
+
+
+def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
+    asked = []
+
+    def loses_a_worker(work, calls, n_jobs):
+        asked.append([index for index, *_ in calls])
+        index, _, models = calls[-1]
+        yield index, Outcome([f"{model} trained" for model in models], [], [])
+        if len(calls) > 1:
+            raise TerminatedWorkerError
+
+    def loses_all(work, calls, n_jobs):
+        raise TerminatedWorkerError
+        yield
+
+    wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
+    task = Round(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
+    monkeypatch.setattr(rounds, "run", loses_a_worker)
+    assert rounds._shared_out(task, ["a", "b"], n_jobs=2).models == ["a trained", "b trained"]
+    assert asked == [[0, 1], [0]]
+    monkeypatch.setattr(rounds, "run", loses_all)
+    with pytest.raises(TerminatedWorkerError):
+        rounds._shared_out(task, ["a", "b"], n_jobs=2)
 
 
 def test_looks_come_early_and_then_every_eighth():

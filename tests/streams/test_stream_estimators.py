@@ -120,6 +120,11 @@ def test_what_does_not_go_with_a_stream_is_one_line(arguments, parameters, compl
             estimator(**SETTINGS | parameters).fit(stream, **arguments)
 
 
+def test_a_run_that_is_kept_needs_a_seed(stream, tmp_path):
+    with pytest.raises(InputError, match="set random_state beside store"):
+        HeteroskedasticRegressorCV(**SETTINGS | {"random_state": None}).fit(stream, store=tmp_path)
+
+
 def test_streams_and_arrays_are_not_mixed_up(searched, stream, table, tmp_path):
     with pytest.raises(InputError, match="store keeps a run on a stream"):
         HeteroskedasticRegressor(**SETTINGS).fit(table.x, table.y, store=tmp_path)

@@ -18,7 +18,7 @@ Examples:
   heteroscope fit table.csv --target price --out model
   heteroscope fit table.parquet --target price --out model --missing impute --seed 0
   heteroscope fit table.csv --target price --out model --rho 0.9 --gamma 0.1
-  heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --store flux-run
+  heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --seed 0 --store flux-run
 """
 
 

@@ -142,10 +142,11 @@ def _shared_out(task: Round, models: list[Model], n_jobs: int | None) -> Outcome
     failures = 0
     while len(outcomes) < len(groups):
         calls = [(index, task, group) for index, group in enumerate(groups) if index not in outcomes]
+        before = len(outcomes)
         try:
             outcomes.update(run(advance_group, calls, n_jobs))
         except Exception as error:
-            failures += 1
+            failures = failures + 1 if len(outcomes) == before else 0
             if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
                 raise
     parts = [_checked(outcomes[index]) for index in range(len(groups))]
