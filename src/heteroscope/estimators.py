@@ -238,7 +238,8 @@ class HeteroskedasticRegressor(PointRegressor):
 
         X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
         """
-        vars(self).pop("_partial", None)  # what partial_fit has begun ends here
+        if hasattr(self, "_partial"):
+            del self._partial  # what partial_fit has begun ends here
         if isinstance(X, Stream):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
