@@ -19,6 +19,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from heteroscope import datasets, metrics
+from heteroscope.baselines import BASELINES
 from heteroscope.baselines.methods import METHODS, choose_methods, left_out
 from heteroscope.datasets import Protocol, Split, literature_splits, paper_split
 from heteroscope.datasets.simulated import PROCESSES
@@ -26,11 +27,13 @@ from heteroscope.datasets.split import Indices
 from heteroscope.datasets.tables import Missing, TableEncoder, read_table
 from heteroscope.errors import InputError
 from heteroscope.progress import Progress
+from heteroscope.rows import Rows
+from heteroscope.streams.stream import Stream
 
 __all__ = ["METHODS", "SCORES", "compare", "left_out", "markdown", "summary"]
 
 FORMAT = 1
-SETTINGS, RECORDS = "settings.json", "records"
+SETTINGS, RECORDS, RUNS = "settings.json", "records", "runs"
 N_SPLITS = 20
 #: What is reported of every fit, with its title.
 SCORES = {
@@ -43,6 +46,16 @@ SCORES = {
     "seconds": "seconds",
 }
 _NO_SETTING = {"n_jobs", "random_state", "verbose"}  # parameters that do not make another method
+
+
+class StreamSplit(NamedTuple):
+    """A stream to train on, which brings its own target, and rows to test on in memory: the same under every seed."""
+
+    x_train: Stream
+    y_train: None
+    x_test: Any
+    y_test: Any
+    target_name: str
 
 
 class Record(NamedTuple):
@@ -58,10 +71,12 @@ class Record(NamedTuple):
 
 
 def compare(
-    data: str | Path,
+    data: str | Path | Stream,
     methods: Sequence[str] | Mapping[str, Any] | None = None,
     *,
     target: str | None = None,
+    test: Rows | None = None,
+    settings: Mapping[str, Any] | None = None,
     protocol: Protocol | None = None,
     n_splits: int = N_SPLITS,
     seed: int = 0,
@@ -77,14 +92,25 @@ def compare(
     your own names to estimators. `protocol` is "literature" (90/10 splits) unless the set is simulated, which has
     "paper" only. With `out`, every finished fit is kept in that folder, and a second call goes on from there. A method
     that fails on a split gets a row without scores that says why in `error`; the next call tries it again.
+
+    `data` may be a stream, with the rows to `test` on: its "splits" then are seeds, one is enough, and with `out` a fit
+    that is killed goes on where it was. `settings` are parameters for all methods that have them.
     """
-    if isinstance(n_splits, bool) or not isinstance(n_splits, int) or n_splits < 2:
+    streamed = isinstance(data, Stream)
+    if isinstance(n_splits, bool) or not isinstance(n_splits, int) or n_splits < (1 if streamed else 2):
         raise InputError(f"n_splits={n_splits!r}: a spread and a standard error need at least two splits")
-    protocol = protocol or ("paper" if data in PROCESSES else "literature")
-    splits = _splits(data, target, protocol, n_splits, seed, missing)
+    protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
+    splits: Sequence[Split | StreamSplit]
+    if isinstance(data, Stream):
+        if test is None or target is not None:
+            raise InputError("a stream brings its target and needs rows to test on: give test, leave out target")
+        splits = [StreamSplit(data, None, test.x, test.y, data.target_name)] * n_splits
+        methods = methods or ("ours", *BASELINES)
+    else:
+        splits = _splits(data, target, protocol, n_splits, seed, missing)
     estimators = {
-        name: _with(clone(estimator), n_jobs=n_jobs)
-        for name, estimator in choose_methods(methods, len(splits[0].y_train)).items()
+        name: _with(clone(estimator), n_jobs=n_jobs, **settings or {})
+        for name, estimator in choose_methods(methods, len(splits[0].x_train)).items()
     }
     folder = None if out is None else _open(Path(out), _settings(data, splits[0], protocol, seed, missing))
     records: list[Record] = []
@@ -92,7 +118,9 @@ def compare(
         for name, estimator in estimators.items():
             record = None if folder is None else _kept(folder, name, number, _parameters(estimator))
             if record is None:
-                record = _judge(name, number, _with(clone(estimator), random_state=_seed(seed, number)), split)
+                seeded = _with(clone(estimator), random_state=_seed(seed, number))
+                store = {"store": folder / RUNS / f"{name}-{number:03d}"} if streamed and folder is not None else {}
+                record = _judge(name, number, seeded, split, **store)
                 if folder is not None:
                     _write(_path(folder, name, number), record._asdict())
             records.append(record)
@@ -156,14 +184,19 @@ def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _plus_minus(centres: pd.Series, spreads: pd.Series, sign: str) -> list[str]:
-    return [f"{centre:{sign}.3g} ± {spread:.2g}" for centre, spread in zip(centres, spreads, strict=True)]
+    """One split has no spread, and none is printed."""
+    texts = [f"{centre:{sign}.3g}" for centre in centres]
+    return [
+        text if math.isnan(spread) and not math.isnan(centre) else f"{text} ± {spread:.2g}"
+        for text, centre, spread in zip(texts, centres, spreads, strict=True)
+    ]
 
 
-def _judge(name: str, number: int, estimator: Any, split: Split) -> Record:
-    sizes, parameters = (len(split.y_train), len(split.y_test)), _parameters(estimator)
+def _judge(name: str, number: int, estimator: Any, split: Split | StreamSplit, **store: Path) -> Record:
+    sizes, parameters = (len(split.x_train), len(split.y_test)), _parameters(estimator)
     start = time.perf_counter()
     try:
-        forecast = metrics.forecast_of(estimator.fit(split.x_train, split.y_train), split.x_test)
+        forecast = metrics.forecast_of(estimator.fit(split.x_train, split.y_train, **store), split.x_test)
         scores = metrics.evaluate(split.y_test, *forecast)
     except Exception as error:  # of any library: one method that fails must not cost the others their hours
         nothing = dict.fromkeys(SCORES, math.nan)
@@ -230,20 +263,29 @@ def _table_split(name: str, frame: pd.DataFrame, target: str, missing: Missing, 
     )
 
 
-def _settings(data: str | Path, split: Split, protocol: str, seed: int, missing: str) -> dict[str, Any]:
+def _settings(
+    data: str | Path | Stream, split: Split | StreamSplit, protocol: str, seed: int, missing: str
+) -> dict[str, Any]:
     """What all records of a folder have in common; the rows themselves stand there by their digest."""
-    arrays = (split.x_train, split.y_train, split.x_test, split.y_test)
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+    if isinstance(split, StreamSplit):
+        trained_on, name = str(split.x_train.stamps()).encode(), split.x_train.files()[0].name
+    else:
+        trained_on, name = _bytes(split.x_train) + _bytes(split.y_train), Path(str(data)).name
+    digest = hashlib.sha256(trained_on + _bytes(split.x_test) + _bytes(split.y_test)).hexdigest()
     return {
         "heteroscope_comparison": FORMAT,
         "heteroscope": version("heteroscope"),
-        "data": Path(data).name,
+        "data": name,
         "target": split.target_name,
         "protocol": protocol,
         "seed": seed,
         "missing": missing,
         "rows": digest,
     }
+
+
+def _bytes(array: np.ndarray) -> bytes:
+    return np.ascontiguousarray(array).tobytes()
 
 
 def _open(folder: Path, settings: dict[str, Any]) -> Path:
@@ -257,7 +299,7 @@ def _open(folder: Path, settings: dict[str, Any]) -> Path:
                 raise InputError(f"{folder} holds a comparison with {was}: name another folder, or remove this one")
         return folder
     try:
-        if folder.is_dir() and any(entry.name != RECORDS for entry in folder.iterdir()):
+        if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
             raise InputError(f"{folder} holds other files and no comparison: name another folder")
         (folder / RECORDS).mkdir(parents=True, exist_ok=True)
         _write(path, settings)

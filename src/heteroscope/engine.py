@@ -25,6 +25,8 @@ from heteroscope.tile import Fit, Job, lanes, train_tile
 
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 PARENT_CHECK_SECONDS = 2.0
+ATTEMPTS = 3  # times that long work goes on after losing a worker without having finished anything in between
+LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
 MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
 
 
@@ -80,7 +82,7 @@ def train_each(
     n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
     calls = [(index, padded[id(task.rows)], task.jobs, recipe, finish) for index, task in enumerate(tasks)]
-    yield from _run(calls, n_jobs)
+    yield from run(_train_alone, calls, n_jobs)
 
 
 def pad(rows: Batch, n_rows: int) -> Batch:
@@ -102,13 +104,16 @@ def _tile_size(n_models: int, n_workers: int, width: int) -> int:
     return max(width, -(-share // width) * width)
 
 
-def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
-    """Results as they come in, from wherever joblib's settings say that work is done."""
+def run(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Iterator[Any]:
+    """`work` of every call as it comes in, from wherever joblib's settings say that work is done.
+
+    The second argument of a call is what several of them share, and what Ray therefore is given only once.
+    """
     backend, _ = get_active_backend()
     if type(backend).__name__ == "MultiprocessingBackend":
         raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
     if type(backend).__name__ == "RayBackend":
-        yield from _run_on_ray(calls)
+        yield from _run_on_ray(work, calls)
         return
     nested = getattr(backend, "nesting_level", 0) > 0 or current_process().daemon
     n_workers = effective_n_jobs(n_jobs)
@@ -116,25 +121,25 @@ def _run(calls: list[tuple], n_jobs: int | None) -> Iterator[tuple[int, Any]]:
         n_workers = min(n_workers, len(calls))  # a process without a task would only take memory
     if n_workers > 1:
         yield from Parallel(n_jobs=n_workers, prefer="processes", batch_size=1, return_as="generator_unordered")(
-            delayed(_train_alone)(*call) for call in calls
+            delayed(work)(*call) for call in calls
         )
     elif nested or _has_accelerator():
-        yield from (_train_alone(*call) for call in calls)
+        yield from (work(*call) for call in calls)
     else:
         try:
-            yield from (_one_worker().submit(_train_alone, *call).result() for call in calls)
+            yield from (_one_worker().submit(work, *call).result() for call in calls)
         except BaseException:  # an interrupt too: a tile that nobody waits for must not hold up the next fit
             _stop_worker()
             raise
 
 
-def _run_on_ray(calls: list[tuple]) -> Iterator[tuple[int, Any]]:
+def _run_on_ray(work: Callable[..., Any], calls: list[tuple]) -> Iterator[Any]:
     """Tiles as Ray's own tasks: its joblib backend neither hands over results one by one nor survives a lost worker."""
     import ray
 
-    train_there = ray.remote(num_cpus=1, max_retries=3)(_train_alone)
-    shared = {id(rows): ray.put(rows) for _, rows, *_ in calls}
-    waiting = [train_there.remote(index, shared[id(rows)], *rest) for index, rows, *rest in calls]
+    work_there = ray.remote(num_cpus=1, max_retries=3)(work)
+    shared = {id(common): ray.put(common) for _, common, *_ in calls}
+    waiting = [work_there.remote(index, shared[id(common)], *rest) for index, common, *rest in calls]
     while waiting:
         ready, waiting = ray.wait(waiting)
         yield from ray.get(ready)
@@ -143,12 +148,17 @@ def _run_on_ray(calls: list[tuple]) -> Iterator[tuple[int, Any]]:
 def _train_alone(
     index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe, finish: Callable[[list[Fit]], Any] | None
 ) -> tuple[int, Any]:
-    """A tile in a process that gives XLA one thread, if XLA has not been started there before."""
+    """A tile in a process of its own."""
+    prepare_worker()
+    fits = train_tile(rows, jobs, recipe)
+    return index, finish(fits) if finish else fits
+
+
+def prepare_worker() -> None:
+    """Make this process one that gives XLA one thread, if XLA has not been started here before."""
     os.environ.setdefault("PJRT_NPROC", "1")
     process_executor._USE_PSUTIL = False  # compiled programs are no memory leak: their worker must not be replaced
     _end_with_parent()
-    fits = train_tile(rows, jobs, recipe)
-    return index, finish(fits) if finish else fits
 
 
 @cache

@@ -18,6 +18,18 @@ from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
 from heteroscope.grids import diagonal
+from heteroscope.lockstep.fitting import (
+    SEARCH_SHARE,
+    Ground,
+    checked_share,
+    held_score,
+    refuse_beside_a_stream,
+    search_on,
+    stream_batch,
+    survey_ground,
+)
+from heteroscope.lockstep.partial import begin, go_on
+from heteroscope.lockstep.partial import fits as partial_fits
 from heteroscope.networks import Architecture, Params, check_architecture
 from heteroscope.phases import label, observe
 from heteroscope.predictive import Prediction, moment_match, predict_members, stack_members
@@ -39,6 +51,7 @@ from heteroscope.search import (
 )
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.status import Status
+from heteroscope.streams.stream import Stream, checked_read
 from heteroscope.tile import Fit, Job
 
 MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
@@ -56,8 +69,18 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def predict_parts(self, X: Any) -> Prediction:
         """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
         check_is_fitted(self)
+        if isinstance(X, Stream):
+            return self._predict_stream(X)
         x = validate_data(self, X, dtype=np.float64, reset=False)
         return self._combine(x)
+
+    def _predict_stream(self, stream: Stream) -> Prediction:
+        """A block at a time: only what is predicted stays in memory."""
+        if stream.n_features != self.n_features_in_:
+            raise InputError(f"the stream has {stream.n_features} features and the model expects {self.n_features_in_}")
+        inputs = (checked_read(stream, block)[0] for block in stream.blocks())
+        parts = [self._combine(x) for x in inputs]
+        return Prediction(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9
@@ -112,6 +135,14 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         check_architecture(self.hidden, self.activation, self.start)
         return Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
 
+    def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> Ground:
+        """The stream surveyed, and what a fit on it leaves behind whatever was learned."""
+        if store is not None and self.random_state is None:
+            raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
+        ground = survey_ground(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
+        self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
+        return ground
+
     def _keep_members(self, fits: Sequence[Fit]) -> None:
         """The fits whose numbers stayed finite become the members; the status of all of them is kept."""
         usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
@@ -139,9 +170,17 @@ class PointRegressor(GaussianRegressor):
         batch_size = batch_rows(self.batch_size, len(rows.y))
         return mean_first_recipe(self._architecture(rows), self.max_steps, self.schedule, batch_size)
 
+    def _keep_members(self, fits: Sequence[Fit]) -> None:
+        super()._keep_members(fits)
+        self.std_scale_ = 1.0
+
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """The members as one Gaussian a row, its std scaled as held-out rows asked for."""
         return super()._combine(x).scaled(self.std_scale_)
+
+    def _stream_recipe(self, ground: Ground) -> Recipe:
+        architecture = self._architecture(ground.survey.sample)
+        return mean_first_recipe(architecture, self.max_steps, self.schedule, ground.order.batch_size)
 
     def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
         """Fit one member a seed on all rows, and one more model on the fold's rows; that one's held-out score."""
@@ -153,7 +192,6 @@ class PointRegressor(GaussianRegressor):
         with progress_bar("fitting", bool(self.verbose)) as progress:
             fits, *judged = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
         self._keep_members(fits)
-        self.std_scale_ = 1.0
         if fold is None:
             return None
         mean, std = self._predict_members(stack_members([judged[0][0].params]), fold.held.x, fold_scaling)
@@ -219,8 +257,16 @@ class HeteroskedasticRegressor(PointRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressor":
-        """Fit `n_members` models on all rows and label the result with its phase."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None) -> "HeteroskedasticRegressor":
+        """Fit `n_members` models on all rows and label the result with its phase.
+
+        X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
+        """
+        if hasattr(self, "_partial"):
+            del self._partial  # what partial_fit has begun ends here
+        if isinstance(X, Stream):
+            return self._fit_stream(X, y, sample_weight, store)
+        refuse_store(store)
         point = logits(self.rho, self.gamma)
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
@@ -229,6 +275,42 @@ class HeteroskedasticRegressor(PointRegressor):
         score = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._observe(rows, score)
+        return self
+
+    def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressor":
+        point = logits(self.rho, self.gamma)
+        refuse_beside_a_stream(y, sample_weight, self.schedule)
+        *seeds, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
+        ground = self._ground(stream, checked_share(self.held_out), order, store)
+        recipe = self._stream_recipe(ground)
+        fits = ground.train("members", [Job(*point, seed) for seed in seeds], recipe, self._predict_members)
+        self._keep_members(fits)
+        self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
+        self._observe(ground.survey.sample, held_score(fits[0], ground, self._predict_members))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, scaling: Scaling | None = None) -> Any:
+        """One step a batch of these rows, in their order, along the schedule of max_steps; call it again with more.
+
+        The first call fixes the scaling: that of its rows unless one is given. `phase_` and `observables_` are of the
+        rows of the last call.
+        """
+        first = not hasattr(self, "_partial")
+        x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        rows = Rows(x, target.astype(np.float64), weight)
+        if first:
+            point = logits(self.rho, self.gamma)
+            recipe = mean_first_recipe(
+                self._architecture(rows), self.max_steps, self.schedule, stream_batch(self.batch_size)
+            )
+            seeds = member_seeds(self.random_state, positive_integer("n_members", self.n_members))
+            self._partial = begin([Job(*point, seed) for seed in seeds], recipe, scaling or rows.scaling())
+        self._partial = go_on(self._partial, rows)
+        self.scaling_ = self._partial.scaling
+        self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
+        self._keep_members(partial_fits(self._partial, rows))
+        self._observe(rows, None)
         return self
 
 
@@ -297,9 +379,18 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HeteroskedasticRegressorCV":
-        """Search, then fit `n_members` models on all rows at the chosen point."""
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None
+    ) -> "HeteroskedasticRegressorCV":
+        """Search, then fit `n_members` models on all rows at the chosen point.
+
+        X may be a stream, which brings its own target: all points then train side by side on each batch that is read,
+        and `store`, a folder, keeps what a killed run has done.
+        """
         self._check_search()
+        if isinstance(X, Stream):
+            return self._fit_stream(X, y, sample_weight, store)
+        refuse_store(store)
         given, rows = self._check_fit_input(X, y, sample_weight)
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
@@ -335,6 +426,35 @@ class HeteroskedasticRegressorCV(PointRegressor):
                 return search_grid(race, line, n_finalists)
             return search_diagonal(race, line, self.n_fine, n_finalists)
 
+    def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressorCV":
+        """All `n_coarse + n_fine` points in one pass; the chosen point's model is the first member, others follow."""
+        refuse_beside_a_stream(y, sample_weight, self.schedule)
+        if self.search == "grid":
+            raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
+        line = [float(t) for t in diagonal(positive_integer("n_coarse", self.n_coarse) + self.n_fine)]
+        seed, *others, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
+        ground = self._ground(stream, SEARCH_SHARE, order, store)
+        recipe = self._stream_recipe(ground)
+        calibrate = bool(self.calibrate)
+        found, fits = search_on(ground, line, recipe, seed, self.selection, calibrate, self._predict_members)
+        best = found.points[found.best]
+        jobs = [Job(*best.logits, other) for other in others]
+        rest = ground.train("members", jobs, recipe, self._predict_members) if jobs else []
+        self.cv_results_ = results_table(found, [ground.fold], self.selection, calibrate)
+        self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
+        self.best_index_ = found.best
+        self._keep_members([fits[found.best], *rest])
+        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
+        self.std_scale_ = std_scale(best, [ground.fold]) if calibrate else 1.0
+        self._observe(ground.survey.sample, squared_score(best, [ground.fold]) / self.std_scale_**2)
+        return self
+
+
+def refuse_store(store: Any) -> None:
+    """`store` keeps runs on streams; arrays in memory have nothing to keep."""
+    if store is not None:
+        raise InputError("store keeps a run on a stream: open the data with heteroscope.streams.open_stream")
+
 
 def positive_integer(name: str, value: Any) -> int:
     """`value` as an int, or an error that names the parameter."""
@@ -351,9 +471,7 @@ def member_seeds(random_state: Any, n: int) -> list[int]:
 
 def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
     """Rows for the model that judges a fit; None if no share is wanted or too few rows are there to judge by."""
-    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
-        raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
-    n_held = int(np.ceil(share * len(rows.y)))
+    n_held = int(np.ceil(checked_share(share) * len(rows.y)))
     order = random.permutation(len(rows.y))
     if n_held == 0 or len(rows.y) - n_held < 2:
         return None

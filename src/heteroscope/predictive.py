@@ -49,8 +49,8 @@ def member_outputs(
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point output"]]:
     """Every member's mean in the target's units, and all that its second network gives, made positive."""
     means, outputs = [], []
-    for block, n_rows in padded_blocks(scaling.inputs(x)):
-        mean, output = jax.device_get(_forward(members, block, activation))
+    for block, n_rows in padded_blocks(x):
+        mean, output = jax.device_get(_forward(members, scaling.inputs(block), activation))
         means.append(mean[:, :n_rows])
         outputs.append(output[:, :n_rows])
     mean = np.concatenate(means, axis=1).astype(np.float64)

@@ -3,7 +3,7 @@
 A tile is all gammas of one rho and one seed: what one process trains, scores and hands over at a time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from hashlib import sha256
@@ -21,9 +21,12 @@ from sklearn.utils import check_X_y
 
 from heteroscope import defaults
 from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows, score
-from heteroscope.engine import Task, train_each
+from heteroscope.engine import ATTEMPTS, LOST_WORKER, Task, prepare_worker, run, train_each
 from heteroscope.errors import InputError
 from heteroscope.grids import NETWORK_GRID
+from heteroscope.lockstep.fitting import SEARCH_SHARE, Ground, refuse_beside_a_stream, survey_ground
+from heteroscope.lockstep.rounds import Plan, train_on_stream
+from heteroscope.lockstep.worker import Judging
 from heteroscope.networks import (
     AnyArray,
     Architecture,
@@ -33,28 +36,37 @@ from heteroscope.networks import (
     predict_mean,
     predict_precision,
 )
+from heteroscope.predictive import predict_members
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows, batch_rows
+from heteroscope.scaling import Scaling
 from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.store import CODES, Growing, Tile, code, decoded, growing, no_codes, open_diagram
+from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 BLOCK = 8192  # rows that are scored at once
-ATTEMPTS = 3  # times that a sweep goes on after losing a worker without having finished a tile in between
-LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
 
 
 class Data(NamedTuple):
-    """Training rows, and test rows if there are any, in standardised units."""
+    """Training rows, and test rows if there are any, in the user's units and standardised."""
 
     rows: dict[str, Rows]
+    scaling: Scaling
     inputs: dict[str, Float[np.ndarray, "_ feature"]]
     targets: dict[str, Float[np.ndarray, "_"]]
+
+    @classmethod
+    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "Data":
+        """These rows under this scaling."""
+        inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
+        targets = {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()}
+        return cls(rows, scaling, inputs, targets)
 
 
 def phase_diagram(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     X_test: Any = None,
     y_test: Any = None,
@@ -79,19 +91,24 @@ def phase_diagram(
     fitted to. With `store`, a folder, every finished tile is saved at once, and the same call goes on where a stopped
     one left off. `name` is the data set's, for titles; `progress(done, total)` counts models. Where the work is done
     follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
+
+    X may be a stream, which brings its own target and test rows: each tile reads it once, and scores are of a sample of
+    its rows and of those held out.
     """
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
     seeds = range(random_state, random_state + _at_least_one("n_seeds", n_seeds))
     check_architecture(hidden, activation, start)
-    features, target = _names(X, y)
-    data = _data(X, y, X_test, y_test)
-    training = data.rows["train"]
-    recipe = mean_first_recipe(
-        Architecture(training.x.shape[1], tuple(hidden), activation, start),
-        max_steps,
-        schedule,
-        batch_rows(batch_size, len(training.y)),
-    )
+    ground = _ground(X, y, X_test, y_test, batch_size, random_state, store) if isinstance(X, Stream) else None
+    if ground is None:
+        features, target = _names(X, y)
+        data = _data(X, y, X_test, y_test)
+        n_batch = batch_rows(batch_size, len(data.rows["train"].y))
+    else:
+        features, target = list(X.feature_names), X.target_name
+        data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
+        n_batch = ground.order.batch_size
+    architecture = Architecture(len(features), tuple(hidden), activation, start)
+    recipe = mean_first_recipe(architecture, max_steps, schedule, n_batch)
     settings = {
         "data": _fingerprint(data.rows),
         "rho": list(rhos),
@@ -107,10 +124,9 @@ def phase_diagram(
         "heteroscope": version("heteroscope"),
         "jax": version("jax"),
     }
-    scaling = training.scaling()
     attributes = {key: value for key, value in settings.items() if key not in ("data", "rho", "gamma", "n_seeds")}
     attributes |= {"source": "networks", "data_set": name, "target": target}
-    attributes |= {"target_centre": scaling.y_centre, "target_scale": scaling.y_scale}
+    attributes |= {"target_centre": data.scaling.y_centre, "target_scale": data.scaling.y_scale}
     template = _template(data, rhos, gammas, list(seeds), features).assign_attrs(attributes)
     kept: AbstractContextManager[Growing]
     if store is None:
@@ -119,7 +135,8 @@ def phase_diagram(
     else:
         kept = growing(Path(store), template, settings)
     with kept as growth:
-        _train_missing(growth, data, rhos, gammas, seeds, recipe, n_jobs, progress)
+        train_tiles = _stream_trainer(ground, recipe, n_jobs) if ground else _memory_trainer(data, recipe, n_jobs)
+        _train_missing(growth, data, rhos, gammas, seeds, recipe, train_tiles, progress)
     if store is not None:
         return open_diagram(store)
     return decoded(template)
@@ -132,21 +149,20 @@ def _train_missing(
     gammas: Float[np.ndarray, " gamma"],
     seeds: range,
     recipe: Recipe,
-    n_jobs: int | None,
+    train_tiles: "TileTrainer",
     progress: Progress | None,
 ) -> None:
     """Train the tiles that are not there yet; a worker that dies costs its tiles, not the sweep."""
-    batch = data.rows["train"].batch(data.rows["train"].scaling())
     finish = partial(measure, data=data, activation=recipe.architecture.activation)
     failures = 0
     while not growth.done.all():
         tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)]
-        tasks = [Task(batch, _jobs(tile, rhos, gammas, seeds)) for tile in tiles]
+        jobs = [_jobs(tile, rhos, gammas, seeds) for tile in tiles]
         before = growth.done.sum()
         if progress:
             progress(int(before) * len(gammas), growth.done.size * len(gammas))
         try:
-            for index, values in train_each(tasks, recipe, n_jobs=n_jobs, finish=finish):
+            for index, values in train_tiles(jobs, finish):
                 growth.add(tiles[index], values)
                 if progress:
                     progress(int(growth.done.sum()) * len(gammas), growth.done.size * len(gammas))
@@ -154,6 +170,52 @@ def _train_missing(
             failures = failures + 1 if growth.done.sum() == before else 0
             if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
                 raise
+
+
+Finish = Callable[[list[Fit]], dict[str, np.ndarray]]
+TileTrainer = Callable[[Sequence[Sequence[Job]], Finish], Iterator[tuple[int, dict[str, np.ndarray]]]]
+
+
+def _memory_trainer(data: Data, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
+    """Tiles on the training rows, all of them in memory."""
+    batch = data.rows["train"].batch(data.scaling)
+    return lambda tiles, finish: train_each([Task(batch, jobs) for jobs in tiles], recipe, n_jobs=n_jobs, finish=finish)
+
+
+def _stream_trainer(ground: Ground, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
+    """Tiles on a stream, each read by the worker that trains it."""
+
+    def train_tiles(tiles: Sequence[Sequence[Job]], finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        for index, values, error in run(
+            _tile_of_stream, [(index, ground, jobs, recipe, finish) for index, jobs in enumerate(tiles)], n_jobs
+        ):
+            if error is not None:
+                raise InputError(error)
+            yield index, values
+
+    return train_tiles
+
+
+def _tile_of_stream(
+    index: int, ground: Ground, jobs: Sequence[Job], recipe: Recipe, finish: Finish
+) -> tuple[int, dict[str, np.ndarray], str | None]:
+    """One tile, or what was wrong with the data in one line."""
+    prepare_worker()
+    read = partial(predict_members, activation=recipe.architecture.activation)
+    plan = Plan(ground.order, jobs, recipe, Judging(ground.survey.sample, ground.survey.held, read))
+    try:
+        return index, finish(train_on_stream(plan, in_workers=False)), None
+    except InputError as error:
+        return index, {}, str(error)
+
+
+def _ground(
+    stream: Stream, y: Any, X_test: Any, y_test: Any, batch_size: Any, seed: int, store: str | Path | None
+) -> Ground:
+    refuse_beside_a_stream(y, None)
+    if X_test is not None or y_test is not None:
+        raise InputError("a stream holds out test rows of its own: leave out X_test and y_test")
+    return survey_ground(stream, SEARCH_SHARE, batch_size, seed, store, None, False)
 
 
 def _jobs(tile: Tile, rhos: Float[np.ndarray, " rho"], gammas: Float[np.ndarray, " gamma"], seeds: range) -> list[Job]:
@@ -225,9 +287,7 @@ def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
         if x_test.shape[1] != x.shape[1]:
             raise InputError(f"X_test has {x_test.shape[1]} columns and X has {x.shape[1]}: give the same columns")
         rows["test"] = Rows(x_test, target_test.astype(np.float64), np.ones(len(target_test)))
-    scaling = rows["train"].scaling()
-    inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
-    return Data(rows, inputs, {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()})
+    return Data.of(rows, rows["train"].scaling())
 
 
 def _template(

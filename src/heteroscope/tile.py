@@ -4,7 +4,7 @@ The lane width depends on the shapes alone, and every lane of a program computes
 numbers do not depend on which or how many models share its tile.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -161,16 +161,30 @@ def advance(
 
 
 def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe: Recipe) -> _Model:
-    """The solver's steps on one flat vector of the trained networks' parameters, which compiles and runs fastest."""
+    """The solver's steps on batches that are drawn from the rows."""
+
+    def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
+        return _draw(key, rows, recipe.batch_size, recipe.neighbours)
+
+    return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
+
+
+def take_steps(
+    model: _Model, batch_at: Callable[[Any, Any], tuple[Any, Batch]], n_steps: Any, stage: Stage, activation: str
+) -> _Model:
+    """The solver's steps on one flat vector of the trained networks' parameters, which compiles and runs fastest.
+
+    `batch_at(step, key)` gives the key that is left and the rows of each step.
+    """
     flat, unravel = ravel_pytree(trained(model.params, stage))
 
     def loss(flat: Float[Array, " variable"], batch: Batch) -> Float[Array, ""]:
         params = model.params._replace(**unravel(flat))
-        return sum(stage.objective(params, batch, model.strengths, recipe.architecture.activation), start=jnp.zeros(()))
+        return sum(stage.objective(params, batch, model.strengths, activation), start=jnp.zeros(()))
 
-    def step(_: Any, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    def step(number: Any, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         flat, state, key = carry
-        key, batch = _draw(key, rows, recipe.batch_size, recipe.neighbours)
+        key, batch = batch_at(number, key)
         flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat)
         return flat, state, key
 

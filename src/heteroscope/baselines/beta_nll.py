@@ -28,6 +28,8 @@ class BetaNLLRegressor(BaselineRegressor):
 
     beta: Any = 0.5
 
+    takes_streams = True
+
     def objective(self) -> Objective:
         """The likelihood weighed by variance^beta."""
         number = isinstance(self.beta, int | float | np.number) and not isinstance(self.beta, bool)

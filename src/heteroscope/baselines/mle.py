@@ -26,6 +26,8 @@ class MLERegressor(BaselineRegressor):
     a dictionary of columns. `phase_`, `status_`, `observables_` : as in `HeteroskedasticRegressor`.
     """
 
+    takes_streams = True
+
     def objective(self) -> Objective:
         """The negative log likelihood."""
         return BetaNLL(0.0, self.head)

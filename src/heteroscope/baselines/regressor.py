@@ -13,9 +13,11 @@ from sklearn.utils import check_random_state
 
 from heteroscope import metrics
 from heteroscope.baselines.objectives import decay_logits
+from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import held_out_fold, member_seeds, positive_integer
+from heteroscope.estimators import held_out_fold, member_seeds, positive_integer, refuse_store
+from heteroscope.lockstep.fitting import refuse_beside_a_stream
 from heteroscope.predictive import stack_members
 from heteroscope.progress import Progress, progress_bar
 from heteroscope.rows import Rows
@@ -23,6 +25,7 @@ from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
+from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 #: Candidates of weight_decay="auto": dense where tables of a few hundred rows have their best, 0 and little for large
@@ -48,8 +51,18 @@ class BaselineRegressor(TrainedRegressor):
     _: KW_ONLY
     weight_decay: Any = "auto"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "BaselineRegressor":
-        """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None) -> "BaselineRegressor":
+        """Choose weight decay and steps on held-out rows if weight_decay is "auto", then fit all rows with them.
+
+        X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
+        """
+        if isinstance(X, Stream):
+            refuse_beside_a_stream(y, sample_weight)
+            if not self.takes_streams:
+                raise InputError(f"{type(self).__name__} is fitted to arrays in memory, not to a stream")
+            full_length = [trial for trial in self._candidates() if trial.steps == self.max_steps]
+            return fit_to_stream(self, X, full_length, TRIAL_MEMBERS, store)
+        refuse_store(store)
         candidates = self._candidates()
         n_members = self.members_wanted()
         _, rows = self._check_fit_input(X, y, sample_weight)

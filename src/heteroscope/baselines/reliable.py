@@ -69,12 +69,14 @@ class ReliableVarianceRegressor(StudentRegressor):
         std = np.sqrt((1.0 - share) * near.std**2 + share * far**2)
         return near._replace(std=std, aleatoric=std)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ReliableVarianceRegressor":
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None
+    ) -> "ReliableVarianceRegressor":
         """As every baseline; then the rows are remembered by which distances are measured."""
         number = isinstance(self.far_std, int | float | np.number) and not isinstance(self.far_std, bool)
         if not number or not 0 < self.far_std < np.inf:
             raise InputError(f"far_std must be a positive number of the target's SDs, got {self.far_std!r}")
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, store=store)
         return self
 
     def _recipe(self, rows: Rows, steps: int) -> Recipe:

@@ -46,6 +46,8 @@ class TrainedRegressor(GaussianRegressor, ABC):
 
     #: What the second network stands for.
     head = staticmethod(variance_head)
+    #: Whether `fit` takes a stream.
+    takes_streams = False
     #: Whether a fit leaves `arrays_`, by name, beside the networks.
     keeps_arrays = False
 

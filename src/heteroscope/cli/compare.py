@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from heteroscope.cli.files import refuse_unwritable, write_table
+from heteroscope.cli.fit import Sizes
 from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import verbosity
+from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings, test_rows
 from heteroscope.errors import InputError
 
 NAMES = (
@@ -31,6 +33,7 @@ Examples:
   heteroscope compare table.csv --target price --methods ours,beta-nll --splits 5
   heteroscope compare sine --methods ours,mle --splits 10 --out sine-compare
   heteroscope compare yacht sine cubic --methods ours,student-t,faithful-ensemble --out table
+  heteroscope compare climsim --target cam_out_NETSW --methods ours,beta-nll,mle-ensemble --epochs 12 --splits 1
 """
 
 
@@ -66,16 +69,24 @@ class Names(click.ParamType):
     help="Folder of the results.  [default: SET_OR_TABLE-compare; of several sets: comparison]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of splits and methods.")
+@EPOCHS
+@click.option("--test", type=click.Path(path_type=Path), help="Of a stream: another one, to draw rows to test on.")
+@click.option("--hidden", type=Sizes(), help="Of a stream: sizes of the hidden layers.  [default: each method's own]")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes of a fit; -1 is one a core.")
 def compare(
-    data: tuple[str, ...], methods: tuple[str, ...] | None, out: Path | None, quiet: bool, **settings: Any
+    data: tuple[str, ...],
+    methods: tuple[str, ...] | None,
+    out: Path | None,
+    quiet: bool,
+    **settings: Any,
 ) -> None:
     """Fit methods on random splits of SET_OR_TABLE and compare their scores on the test rows.
 
     SET_OR_TABLE is a named data set, such as yacht or sine, or a .csv or .parquet file. Every finished fit is kept in
     the folder --out: the same command goes on where it was stopped, and more --methods or --splits are added to what is
     there. Of several sets each has a folder of its own in --out, and the tables of all stand together in its
-    summary.md. ngboost and catboost need the extra: pip install "heteroscope[compare]".
+    summary.md. ngboost and catboost need the extra: pip install "heteroscope[compare]". A folder of Parquet or of
+    ClimSim's files, a Zarr store or a NetCDF file is a stream; its splits are seeds.
     """
     names = [Path(one).stem for one in data]
     repeated = [name for name in names if names.count(name) > 1]
@@ -101,8 +112,9 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
     from heteroscope import comparison
     from heteroscope.progress import progress_bar
 
+    source, settings = _source(data, settings)
     with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
-        records = comparison.compare(data, methods, out=out, progress=progress, **settings)
+        records = comparison.compare(source, methods, out=out, progress=progress, **settings)
     table = comparison.summary(records)
     write_table(records, out / "records.csv")
     write_table(table, out / "summary.csv")
@@ -117,6 +129,24 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
         click.echo(f"Note: {failure.method} failed on split {failure.split}: {failure.error}")
     click.echo(f"\nThe table is in {out / 'summary.md'} and {out / 'summary.csv'}, every fit in {out / 'records.csv'}")
     return text
+
+
+def _source(data: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What `comparison.compare` is given: a set or table by its name, or an opened stream with its own settings."""
+    from heteroscope import datasets
+
+    rest = dict(settings)
+    epochs, test, hidden = (rest.pop(name) for name in ("epochs", "test", "hidden"))
+    path = Path(data)
+    if is_stream(path) and data not in datasets.names():
+        target = rest.pop("target")
+        stream = open_named(path, target)
+        rest["test"] = test_rows(path, target, test, rest["seed"])
+        rest["settings"] = stream_settings(path, stream, epochs, {} if hidden is None else {"hidden": hidden})
+        return stream, rest
+    if any(option is not None for option in (epochs, test, hidden)):
+        raise InputError(f"--epochs, --test and --hidden are for streams, and {data} is none: leave them out")
+    return data, rest
 
 
 def _write_text(text: str, path: Path) -> None:

@@ -9,6 +9,7 @@ from heteroscope import defaults
 from heteroscope.cli.files import named_features, refuse_unwritable
 from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import print_diagnosis, print_path, print_search_scores, print_training_scores, verbosity
+from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings
 from heteroscope.errors import InputError
 
 _SEARCH_ONLY = {"selection": "selection", "folds": "cv"}
@@ -17,6 +18,7 @@ Examples:
   heteroscope fit table.csv --target price --out model
   heteroscope fit table.parquet --target price --out model --missing impute --seed 0
   heteroscope fit table.csv --target price --out model --rho 0.9 --gamma 0.1
+  heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --seed 0 --store flux-run
 """
 
 
@@ -69,11 +71,16 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")
 @_estimator_option("--activation", "activation", defaults.ACTIVATION, help="silu, gelu, tanh, leaky_relu or relu.")
 @_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="For the same model again.")
+@_estimator_option("--batch", "batch_size", "all rows up to 512, then 256", type=int, help="Rows that a step sees.")
+@EPOCHS
+@click.option("--store", type=click.Path(path_type=Path), help="Of a stream: folder that keeps what a killed run did.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 def fit(
     table: Path,
     target: str,
     out: Path,
+    epochs: float | None,
+    store: Path | None,
     missing: Any,
     unknown: Any,
     rho: float | None,
@@ -83,7 +90,8 @@ def fit(
 ) -> None:
     """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
 
-    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name the point.
+    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name the point. A folder of
+    Parquet or of ClimSim's files, a Zarr store or a NetCDF file is read as a stream, however large it is.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     if (rho is None) != (gamma is None):
@@ -93,22 +101,43 @@ def fit(
         raise InputError(f"{pointless[0]} is about the search: leave it out, or leave out --rho and --gamma")
     from heteroscope.datasets.tables import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
-    from heteroscope.storage import check_destination, save_model
+    from heteroscope.storage import check_destination
 
     refuse_unwritable(check_destination(out))
+    given["verbose"] = verbosity(quiet)
+    if is_stream(table):
+        if missing == "impute" or "cv" in given:
+            raise InputError("--missing impute and --folds are for tables: a stream has no gaps and no folds")
+        stream = open_named(table, target)
+        settings = stream_settings(table, stream, epochs, given)
+        if rho is None:
+            model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
+        else:
+            model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
+        _report(model, out, None)
+        return
+    if epochs is not None or store is not None:
+        raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
     frame = read_table(table)
     encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
     features, y = named_features(encoder, frame), encoder.targets(frame)
     for note in encoder.notes:
         click.echo(f"Note: {note}.")
-    given["verbose"] = verbosity(quiet)
     if rho is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
-        print_path(model)
-        print_search_scores(model)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
         print_training_scores(model, features, y)
+    _report(model, out, encoder)
+
+
+def _report(model: Any, out: Path, encoder: Any) -> None:
+    """Print what was found, and save it."""
+    from heteroscope.storage import save_model
+
+    if hasattr(model, "cv_results_"):
+        print_path(model)
+        print_search_scores(model)
     print_diagnosis(model)
     save_model(model, out, encoder)
     click.echo(f"\nThe model is in {out}")

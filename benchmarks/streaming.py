@@ -1,0 +1,218 @@
+"""Training on a stream: speed against memory, resident memory, an epoch of the paper's ClimSim run, and accuracy.
+
+Files of ClimSim's format are generated first, with a known mean and std; they are kept in the folder --data for the
+next run. `python -m benchmarks.streaming --help` shows how to run a part, or all of it at another size.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from tempfile import gettempdir
+
+import jax
+import numpy as np
+import psutil
+
+from heteroscope import comparison, metrics
+from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
+from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.engine import pad, prepare_worker, run
+from heteroscope.grids import diagonal
+from heteroscope.lockstep.fitting import survey_ground
+from heteroscope.lockstep.rounds import Plan, train_on_stream
+from heteroscope.lockstep.worker import Judging, Round, advance_group
+from heteroscope.networks import Architecture
+from heteroscope.objective import Batch
+from heteroscope.rows import Rows
+from heteroscope.stages import Recipe, Stage, mean_first_recipe
+from heteroscope.tile import Job, enter, start_model, take_steps
+
+N_POINTS = 12
+JOBS = [Job(float(t), -float(t), 0) for t in diagonal(N_POINTS)]
+TARGET = "cam_out_NETSW"
+METHODS = ("ours", "beta-nll", "mle-ensemble")
+PARTS = ("speed", "memory", "epoch", "accuracy")
+EXAMPLE_FIT = """
+import sys
+from heteroscope import HeteroskedasticRegressorCV
+from heteroscope.datasets.climsim import PAPER, climsim_stream
+model = HeteroskedasticRegressorCV(n_coarse=12, n_fine=0, n_members=1, max_steps=int(sys.argv[2]), n_jobs=2,
+                                   random_state=0, **PAPER)
+model.fit(climsim_stream(sys.argv[1]))
+"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the parts that were asked for; all of them at full size take about an hour on two cores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"among {', '.join(PARTS)}; all unless told")
+    parser.add_argument("--data", type=Path, default=Path(gettempdir()) / "heteroscope-streaming")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the accuracy table")
+    parser.add_argument("--memory-rows", default="100000,1000000,10091520", help="rows of the memory table")
+    parser.add_argument("--steps", type=int, default=150, help="steps that are timed, and of the memory table's fits")
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--epochs", type=float, default=6.0, help="of the accuracy table")
+    parser.add_argument("--hidden", default="64,64", help="of the accuracy table")
+    chosen = parser.parse_args(arguments if arguments is not None else [])
+    for part in chosen.parts or PARTS:
+        if part not in PARTS:
+            parser.error(f"no part is called {part!r}: choose among {', '.join(PARTS)}")
+        globals()[f"_{part}"](chosen)
+
+
+def _made(chosen: argparse.Namespace, n_rows: int) -> Path:
+    """The generated files of so many rows, written now or before."""
+    folder = chosen.data / f"climsim-{n_rows}"
+    if not (folder / "complete").exists():
+        write_made_up(folder, n_rows)
+        (folder / "complete").touch()
+    return folder
+
+
+def _recipe(steps: int) -> Recipe:
+    return mean_first_recipe(Architecture(124, PAPER["hidden"]), steps, "cosine", PAPER["batch_size"])
+
+
+def _speed(chosen: argparse.Namespace) -> None:
+    """Steps of both networks, on batches drawn from rows in memory and on a stream, in turns, in one worker process."""
+    folder = _made(chosen, 200_000)
+    print(f"3 x 256 networks, 124 inputs, batches of 256, {chosen.steps} steps, one process, median of turns.\n")
+    print("| models | rows/s from memory | rows/s from the stream | stream over memory, turn by turn |")
+    print("|---:|---:|---:|---|")
+    for n_models in (1, N_POINTS):
+        steps = max(20, chosen.steps // n_models)
+        (seconds,) = run(_both, [(0, folder, JOBS[-n_models:], steps, chosen.turns)], n_jobs=1)
+        rates = [[256 * steps / taken for taken in arm] for arm in seconds]
+        ratios = ", ".join(f"{there / here:.2f}" for here, there in zip(*rates, strict=True))
+        print(f"| {n_models} | {statistics.median(rates[0]):,.0f} | {statistics.median(rates[1]):,.0f} | {ratios} |")
+    print()
+
+
+def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> tuple[list[float], list[float]]:
+    """Seconds of each arm in each turn."""
+    prepare_worker()
+    stream = climsim_stream(folder, TARGET)
+    ground = survey_ground(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
+    recipe = _recipe(10_000)
+    stage = recipe.stages[1]
+    models = [enter(start_model(job, recipe), stage) for job in jobs]
+    x, y = stream.read(0, len(stream))
+    rows = jax.device_put(pad(Rows(x, y, np.ones(len(y))).batch(ground.order.scaling), len(y)))
+    drawn = np.random.default_rng(0).integers(0, len(y), (n_steps, PAPER["batch_size"]))
+    task = Round(ground.order, recipe, stage, 0, n_steps, None)
+
+    def from_memory() -> None:
+        for model in models:
+            jax.block_until_ready(_steps_in_memory(model, rows, drawn, stage, recipe.architecture.activation))
+
+    def from_stream() -> None:
+        outcome = advance_group(0, task, models)[1]
+        if outcome.error:
+            raise RuntimeError(outcome.error)
+
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for turn in range(n_turns + 1):  # the first compiles
+        for arm, taken in zip((from_memory, from_stream), seconds, strict=True):
+            start = time.perf_counter()
+            arm()
+            if turn:
+                taken.append(time.perf_counter() - start)
+    return seconds
+
+
+@partial(jax.jit, static_argnames=("stage", "activation"))
+def _steps_in_memory(model, rows: Batch, drawn, stage: Stage, activation: str):
+    def batch_at(step, key):
+        return key, Batch(*(part[drawn[step]] for part in rows))
+
+    return take_steps(model, batch_at, drawn.shape[0], stage, activation)
+
+
+def _memory(chosen: argparse.Namespace) -> None:
+    """The largest resident memory of a search: program and two workers together, from its start to its end."""
+    print(f"Search over {N_POINTS} points, 3 x 256, two workers, {chosen.steps} steps after a pass over all rows.\n")
+    print("| rows | files, GB | seconds of the pass and the steps | peak resident memory, GB |")
+    print("|---:|---:|---:|---:|")
+    for n_rows in map(int, chosen.memory_rows.split(",")):
+        folder = _made(chosen, n_rows)
+        size = sum(path.stat().st_size for path in folder.glob("train_*.npy"))
+        start = time.perf_counter()
+        peak = _peak([sys.executable, "-c", EXAMPLE_FIT, str(folder), str(chosen.steps)])
+        print(f"| {n_rows:,} | {size / 1e9:.2f} | {time.perf_counter() - start:.0f} | {peak / 1e9:.2f} |")
+    print()
+
+
+def _peak(command: list[str]) -> int:
+    """Bytes that a command and its children have resident together, at most; pages that they share count once."""
+    process = subprocess.Popen(command, env=os.environ | {"LOKY_MAX_CPU_COUNT": "2"})
+    family, peak = psutil.Process(process.pid), 0
+    while process.poll() is None:
+        try:
+            members = (family, *family.children(recursive=True))
+            peak = max(peak, sum(member.memory_full_info().pss for member in members))
+        except psutil.Error:  # one of them has just ended
+            continue
+        time.sleep(0.2)
+    if process.returncode:
+        raise RuntimeError(f"the fit ended with exit code {process.returncode}")
+    return peak
+
+
+def _epoch(chosen: argparse.Namespace) -> None:
+    """One epoch of the twelve-point diagonal at the published size, scaled from the steps that are timed."""
+    stream = climsim_stream(_made(chosen, 200_000), TARGET)
+    ground = survey_ground(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
+    steps = chosen.steps
+    stage = _recipe(10 * steps).stages[1]
+    recipe = Recipe(
+        Architecture(124, PAPER["hidden"]), (stage._replace(solver=stage.solver._replace(steps=steps)),), 256
+    )
+    judging = Judging(ground.survey.sample, ground.survey.held, _unread)
+    plan = Plan(ground.order, JOBS, recipe, judging)
+    train_on_stream(plan, n_jobs=2)  # compiles
+    start = time.perf_counter()
+    train_on_stream(plan, n_jobs=2)
+    seconds = (time.perf_counter() - start) / steps
+    n_steps = -(-N_ROWS["train"] // 256)
+    print(f"One epoch of {N_POINTS} points at {N_ROWS['train']:,} x 124, both networks of 3 x 256, two processes:")
+    print(f"{n_steps:,} steps of {1e3 * seconds:.0f} ms = {n_steps * seconds / 3600:.2f} hours, ", end="")
+    print(f"scaled from {steps} steps ({256 / seconds:,.0f} rows/s for all twelve).\n")
+
+
+def _unread(members, x, scaling):
+    """A mean and std that cost nothing: what is timed is the training."""
+    return np.zeros((1, len(x))), np.ones((1, len(x)))
+
+
+def _accuracy(chosen: argparse.Namespace) -> None:
+    """Scores against those of the distribution that the rows were drawn from."""
+    folder = _made(chosen, chosen.rows)
+    stream, test = climsim_stream(folder, TARGET), draw_test_rows(folder, TARGET)
+    real = truth(test.x, TARGET)
+    hidden = tuple(int(size) for size in chosen.hidden.split(","))
+    settings = {"hidden": hidden, "batch_size": 256, "max_steps": stream.steps(chosen.epochs), "n_jobs": 2}
+    best = metrics.nll(test.y, real.mean, real.std)
+    sizes = f"{chosen.rows:,} generated rows to train on, {len(test.y):,} to test on"
+    print(f"{sizes}, networks {chosen.hidden}, {chosen.epochs:g} epochs.\n")
+    print("| method | NLL | above the true model's | RMSE | mean of abs(std / true std - 1) | minutes |")
+    print("|---|---:|---:|---:|---:|---:|")
+    print(f"| the true model | {best:.4f} | 0 | {metrics.rmse(test.y, *real):.2f} | 0 | |")
+    for name, estimator in comparison.choose_methods(METHODS, len(stream)).items():
+        known = estimator.get_params()
+        start = time.perf_counter()
+        model = estimator.set_params(random_state=0, **{k: v for k, v in settings.items() if k in known}).fit(stream)
+        minutes = (time.perf_counter() - start) / 60
+        mean, std = model.predict(test.x, return_std=True)
+        nll, error = metrics.nll(test.y, mean, std), np.mean(np.abs(std / real.std - 1))
+        row = f"{nll:.4f} | {nll - best:.4f} | {metrics.rmse(test.y, mean, std):.2f} | {error:.3f} | {minutes:.1f}"
+        print(f"| {name} | {row} |", flush=True)
+    print()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,55 @@
+"""A baseline on a stream: every candidate's weight decay side by side on each batch, the best by held-out rows kept.
+
+Nothing is fitted anew: what is held out of a stream is so little that the winner's models are the members already.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from heteroscope.baselines.objectives import decay_logits
+from heteroscope.errors import InputError
+from heteroscope.estimators import member_seeds
+from heteroscope.lockstep.fitting import Ground, checked_share
+from heteroscope.stages import Recipe
+from heteroscope.streams.stream import Stream
+from heteroscope.tile import Fit, Job
+
+
+def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial_members: int, store: Any) -> Any:
+    """Fit a `BaselineRegressor`; each candidate is judged by `n_trial_members` models, and the winner gets the rest."""
+    *seeds, order = member_seeds(model.random_state, model.members_wanted() + 1)
+    trial_seeds = seeds[:n_trial_members] if len(candidates) > 1 else seeds
+    ground = model._ground(stream, checked_share(model.held_out), order, store)
+    held, scaling = ground.survey.held, ground.order.scaling
+    if not len(held.y) and len(candidates) > 1:
+        raise InputError('weight_decay="auto" is chosen on held-out rows: set held_out above 0, or give a number')
+    architecture = model._architecture(ground.survey.sample)
+    recipe = Recipe(architecture, model.stages(model.max_steps), ground.order.batch_size, retires=False)
+    jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in candidates for seed in trial_seeds]
+    fits = ground.train("trials", jobs, recipe, model._predict_members)
+    groups = [fits[first : first + len(trial_seeds)] for first in range(0, len(fits), len(trial_seeds))]
+    trials = list(candidates)
+    if len(held.y):
+        trials = [model._judged(trial, group, held, scaling) for trial, group in zip(candidates, groups, strict=True)]
+    best = min(range(len(trials)), key=lambda k: trials[k].nll)
+    members = groups[best]
+    if rest := seeds[len(trial_seeds) :]:
+        point = decay_logits(trials[best].weight_decay)
+        members = members + ground.train(
+            "members", [Job(*point, seed) for seed in rest], recipe, model._predict_members
+        )
+    model._keep_members([_with_status(model, fit, ground) for fit in members])
+    model.weight_decay_ = float(trials[best].weight_decay)
+    model.trials_ = {
+        "steps": np.array([trial.steps for trial in trials], int),
+        "weight_decay": np.array([trial.weight_decay for trial in trials], float),
+        "held_out_nll": np.array([trial.nll for trial in trials], float),
+    }
+    model._observe(ground.survey.sample, trials[best].squared_score)
+    return model
+
+
+def _with_status(model: Any, fit: Fit, ground: Ground) -> Fit:
+    return fit._replace(status=model._status(fit, ground.survey.sample, ground.order.scaling))

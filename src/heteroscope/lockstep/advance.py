@@ -1,0 +1,68 @@
+"""Steps of several models on the same chunk of batches, `vmap` over a few lanes as a tile has them."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from heteroscope.inspection import Inspection, inspect_model
+from heteroscope.objective import Batch
+from heteroscope.stages import Recipe, Stage
+from heteroscope.streams.batches import Chunk
+from heteroscope.tile import lanes, take_steps
+
+Model = Any  # what `tile.start_model` gives: networks, solver state, key and strengths
+
+
+def side_by_side(models: Sequence[Model], recipe: Recipe) -> list[Model]:
+    """The models as lane groups; a short group is filled with copies of its last model."""
+    width = lanes(recipe)
+    if width == 1:
+        return list(models)
+    groups = []
+    for first in range(0, len(models), width):
+        group = list(models[first : first + width])
+        filled = group + [group[-1]] * (width - len(group))
+        groups.append(jax.tree.map(lambda *leaves: np.stack(leaves), *filled))
+    return groups
+
+
+def one_by_one(groups: Sequence[Model], n_models: int, recipe: Recipe) -> list[Model]:
+    """The models of lane groups, back from the device."""
+    found = jax.device_get(list(groups))
+    width = lanes(recipe)
+    if width == 1:
+        return list(found)
+    return [jax.tree.map(lambda leaf, k=k: leaf[k % width], found[k // width]) for k in range(n_models)]
+
+
+@partial(jax.jit, static_argnames=("stage", "recipe"))
+def advance_on(models: Model, chunk: Chunk, n_steps: Any, stage: Stage, recipe: Recipe) -> Model:
+    """A lane group, or a model by itself, after one step on each of the first `n_steps` batches of the chunk."""
+
+    def batch_at(step: Any, key: Any) -> tuple[Any, Batch]:
+        return key, Batch(*(part[step] for part in chunk))
+
+    def one(model: Model) -> Model:
+        return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
+
+    return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
+
+
+@partial(jax.jit, static_argnames=("stage", "recipe"))
+def look_at(model: Model, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[Model, Inspection]:
+    """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
+    average = stage.solver.average_gradient(model.solver_state)
+    params, found = inspect_model(
+        stage,
+        model.params,
+        model.strengths,
+        sample,
+        sample,
+        recipe.architecture.activation,
+        average,
+        moves=recipe.retires,
+    )
+    return model._replace(params=params), found

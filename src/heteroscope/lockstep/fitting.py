@@ -1,0 +1,122 @@
+"""What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from heteroscope import metrics
+from heteroscope.errors import InputError
+from heteroscope.lockstep.checkpoint import claimed
+from heteroscope.lockstep.rounds import Plan, train_on_stream
+from heteroscope.lockstep.worker import Judging, Reading
+from heteroscope.phases import observe
+from heteroscope.predictive import stack_members
+from heteroscope.progress import progress_bar
+from heteroscope.rows import AUTO_BATCH, batch_rows
+from heteroscope.search import Fold, Folds, Point, Search
+from heteroscope.search.points import FoldResult
+from heteroscope.search.selection import choose
+from heteroscope.stages import Recipe
+from heteroscope.streams.batches import Order
+from heteroscope.streams.stream import Stream
+from heteroscope.streams.survey import Survey, survey
+from heteroscope.tile import Fit, Job
+
+SEARCH_SHARE = 0.1  # of the rows that a search is judged by, if that is not more than a survey keeps
+
+
+class Ground(NamedTuple):
+    """What models of one fit stand on: the surveyed stream, its order, and a folder for what must not be lost."""
+
+    survey: Survey
+    order: Order
+    store: Path | None
+    n_jobs: int | None
+    verbose: bool
+
+    def train(self, name: str, jobs: Sequence[Job], recipe: Recipe, read: Reading, drops: bool = False) -> list[Fit]:
+        """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's."""
+        judging = Judging(self.survey.sample, self.survey.held, read)
+        plan = Plan(self.order, jobs, recipe, judging, drops)
+        checkpoint = None if self.store is None else self.store / f"{name}.npz"
+        with progress_bar(name, self.verbose, "steps") as progress:
+            return train_on_stream(plan, n_jobs=self.n_jobs, checkpoint=checkpoint, progress=progress)
+
+    @property
+    def fold(self) -> Fold:
+        """The sample to observe training by, and the rows held out."""
+        return Fold(self.survey.sample, self.survey.held)
+
+
+def survey_ground(
+    stream: Stream, share: float, batch_size: Any, seed: int, store: Any, n_jobs: int | None, verbose: Any
+) -> Ground:
+    """Read the stream once, or find what an earlier run in `store` kept of it."""
+    folder = None if store is None else Path(store)
+    with claimed(folder), progress_bar("surveying", bool(verbose), "rows") as progress:
+        found = survey(stream, share, folder, progress)
+    order = Order(stream, found.training, found.scaling, stream_batch(batch_size), seed)
+    return Ground(found, order, folder, n_jobs, bool(verbose))
+
+
+def stream_batch(wanted: Any) -> int:
+    """Rows of a batch; a stream has no batch of all rows."""
+    if wanted is None:
+        raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
+    return batch_rows(wanted, np.iinfo(np.int64).max) or AUTO_BATCH
+
+
+def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
+    """One line for what a stream cannot be combined with."""
+    if y is not None:
+        raise InputError("a stream brings its own target: call fit(stream), without y")
+    if sample_weight is not None:
+        raise InputError("a stream takes no sample_weight: leave it out, or give arrays in memory")
+    if schedule == "fast":
+        raise InputError('schedule="fast" is for exact gradients, and a stream gives batches: use "cosine" or "paper"')
+
+
+def search_on(
+    ground: Ground,
+    logits: Sequence[float],
+    recipe: Recipe,
+    seed: int,
+    selection: str,
+    calibrate: bool,
+    read: Reading,
+) -> tuple[Search, list[Fit]]:
+    """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
+    fits = ground.train("search", [Job(t, -t, seed) for t in logits], recipe, read, drops=True)
+    folds: Folds = [ground.fold]
+    points = [_point(t, fit, ground, read) for t, fit in zip(logits, fits, strict=True)]
+    return Search(points, choose(points, folds, selection, calibrate)), fits
+
+
+def _point(t: float, fit: Fit, ground: Ground, read: Reading) -> Point:
+    """A point as a cross-validation of one fold would have it, the sample standing for the training rows."""
+    members = stack_members([fit.params])
+    sample, held = ground.survey.sample, ground.survey.held
+    (mean,), (std,) = read(members, sample.x, ground.order.scaling)
+    held_means, held_stds = read(members, held.x, ground.order.scaling)
+    score = float(np.mean(((held.y - held_means[0]) / held_stds[0]) ** 2))
+    seen = observe(sample.y, mean, std, held_out_score=score)
+    result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), seen, fit.status)
+    return Point((t, -t), (result,))
+
+
+def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
+    """average of (residual / std)^2 over the rows held out, if there are any."""
+    held = ground.survey.held
+    if not len(held.y):
+        return None
+    (mean,), (std,) = read(stack_members([fit.params]), held.x, ground.order.scaling)
+    return float(np.mean(((held.y - mean) / std) ** 2))
+
+
+def checked_share(share: Any) -> float:
+    """The share of rows to hold out, as a number."""
+    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
+        raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
+    return float(share)
