@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heteroscope.errors import InputError
-from heteroscope.rows import batch_rows, merge_rows
+from heteroscope.rows import batch_rows, merge_rows, step_count
 
 
 def test_identical_rows_become_one_of_their_summed_weight():
@@ -57,3 +57,15 @@ def test_a_step_sees_all_rows_or_a_batch(wanted, n_rows, expected):
 def test_a_batch_of_no_size_is_refused(wanted):
     with pytest.raises(InputError, match="batch_size must be"):
         batch_rows(wanted, 10)
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(64, 2000), (5000, 3500), (10_000_000, 20_000)])
+def test_automatic_steps_grow_with_the_rows_between_two_ends(n_rows, expected):
+    assert step_count("auto", n_rows) == expected
+    assert step_count(7, n_rows) == 7
+
+
+@pytest.mark.parametrize("wanted", ["many", 0, 2.5, True])
+def test_a_number_of_steps_that_is_none_is_refused(wanted):
+    with pytest.raises(InputError, match="max_steps must be a positive integer"):
+        step_count(wanted, 10)

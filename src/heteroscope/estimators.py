@@ -35,7 +35,7 @@ from heteroscope.phases import label, observe
 from heteroscope.predictive import Prediction, moment_match, predict_members, stack_members
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
-from heteroscope.rows import Rows, batch_rows, merge_rows
+from heteroscope.rows import Rows, batch_rows, merge_rows, step_count
 from heteroscope.scaling import ROUNDING, Scaling
 from heteroscope.search import (
     SELECTIONS,
@@ -168,7 +168,8 @@ class PointRegressor(GaussianRegressor):
 
     def _recipe(self, rows: Rows) -> Recipe:
         batch_size = batch_rows(self.batch_size, len(rows.y))
-        return mean_first_recipe(self._architecture(rows), self.max_steps, self.schedule, batch_size)
+        steps = step_count(self.max_steps, len(rows.y))
+        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
         super()._keep_members(fits)
@@ -180,7 +181,8 @@ class PointRegressor(GaussianRegressor):
 
     def _stream_recipe(self, ground: Ground) -> Recipe:
         architecture = self._architecture(ground.survey.sample)
-        return mean_first_recipe(architecture, self.max_steps, self.schedule, ground.order.batch_size)
+        steps = step_count(self.max_steps, ground.order.stream.n_rows)
+        return mean_first_recipe(architecture, steps, self.schedule, ground.order.batch_size)
 
     def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
         """Fit one member a seed on all rows, and one more model on the fold's rows; that one's held-out score."""
@@ -211,7 +213,8 @@ class HeteroskedasticRegressor(PointRegressor):
     activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
     schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
-    max_steps : steps of both stages together; the first 5/12 fit the mean alone.
+    max_steps : steps of both stages together; the first 5/12 fit the mean alone. "auto" is 0.7 a row, but 2,000 to
+        20,000.
     batch_size : rows a step sees; "auto" takes all of them up to 512 and batches of 256 beyond, None always all.
     n_members : models with different starts whose predictions are moment-matched into one Gaussian.
     held_out : share of the rows kept from one more model, fitted beside the others and thrown away, that tells for
@@ -302,7 +305,10 @@ class HeteroskedasticRegressor(PointRegressor):
         if first:
             point = logits(self.rho, self.gamma)
             recipe = mean_first_recipe(
-                self._architecture(rows), self.max_steps, self.schedule, stream_batch(self.batch_size)
+                self._architecture(rows),
+                step_count(self.max_steps, len(rows.y)),
+                self.schedule,
+                stream_batch(self.batch_size),
             )
             seeds = member_seeds(self.random_state, positive_integer("n_members", self.n_members))
             self._partial = begin([Job(*point, seed) for seed in seeds], recipe, scaling or rows.scaling())

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from heteroscope import defaults
 from heteroscope.errors import InputError
 from heteroscope.objective import Batch
 from heteroscope.scaling import Scaling, fit_scaling
@@ -55,4 +56,14 @@ def batch_rows(wanted: object, n_rows: int) -> int | None:
         return None
     if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
         raise InputError(f'batch_size must be a positive integer, None or "auto", got {wanted!r}')
+    return int(wanted)
+
+
+def step_count(wanted: object, n_rows: int) -> int:
+    """How many steps a model takes; "auto" is 0.7 a row, but no fewer than 2,000 and no more than 20,000."""
+    if wanted == "auto":
+        few, many = defaults.FEWEST_STEPS, defaults.MOST_STEPS
+        return min(max(round(defaults.STEPS_A_ROW * n_rows), few), many)
+    if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
+        raise InputError(f'max_steps must be a positive integer or "auto", got {wanted!r}')
     return int(wanted)

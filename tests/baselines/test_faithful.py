@@ -39,7 +39,9 @@ def test_a_linear_mean_is_least_squares_and_the_std_holds_on_average():
 def squared_error():
     """Mean networks trained by the engine under squared error, with no other network about."""
     rows = merge_rows(*noisy_line(), np.ones(100))
-    recipe = Recipe(Architecture(2, (8, 8)), (Stage(mean_objective, ("mean",), cosine_adam(200)),), None, retires=False)
+    recipe = Recipe(
+        Architecture(2, (8, 8), "silu"), (Stage(mean_objective, ("mean",), cosine_adam(200)),), None, retires=False
+    )
     ((fit,),) = train([Task(rows.batch(rows.scaling()), [Job(np.inf, 0.0, 7)])], recipe, n_jobs=1)
     return fit.params.mean
 

@@ -27,7 +27,7 @@ from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
 from heteroscope.predictive import Prediction, member_outputs, moment_match, padded_blocks, stack_members
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import Strengths, logits_from_alpha_beta
-from heteroscope.rows import Rows
+from heteroscope.rows import Rows, step_count
 from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
 from heteroscope.stages import Recipe
@@ -110,12 +110,11 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         if self.curvature not in ("auto", *CURVATURES):
             raise InputError(f"curvature must be auto, {' or '.join(CURVATURES)}, got {self.curvature!r}")
         rounds = positive_integer("rounds", self.rounds)
-        steps = positive_integer("max_steps", self.max_steps)
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
         (seed,) = member_seeds(random, 1)
-        recipe = self._recipe(rows, steps)
+        recipe = self._recipe(rows, step_count(self.max_steps, len(rows.y)))
         self.scaling_ = rows.scaling()
         priors, found = np.ones(2), list[Round]()
         with progress_bar("fitting", bool(self.verbose)) as progress:

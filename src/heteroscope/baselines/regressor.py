@@ -16,11 +16,11 @@ from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import held_out_fold, member_seeds, positive_integer, refuse_store
+from heteroscope.estimators import held_out_fold, member_seeds, refuse_store
 from heteroscope.lockstep.fitting import refuse_beside_a_stream
 from heteroscope.predictive import stack_members
 from heteroscope.progress import Progress, progress_bar
-from heteroscope.rows import Rows
+from heteroscope.rows import Rows, step_count
 from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
 from heteroscope.stages import Recipe
@@ -60,12 +60,13 @@ class BaselineRegressor(TrainedRegressor):
             refuse_beside_a_stream(y, sample_weight)
             if not self.takes_streams:
                 raise InputError(f"{type(self).__name__} is fitted to arrays in memory, not to a stream")
-            full_length = [trial for trial in self._candidates() if trial.steps == self.max_steps]
+            steps = step_count(self.max_steps, X.n_rows)
+            full_length = [trial for trial in self._candidates(steps) if trial.steps == steps]
             return fit_to_stream(self, X, full_length, TRIAL_MEMBERS, store)
         refuse_store(store)
-        candidates = self._candidates()
         n_members = self.members_wanted()
         _, rows = self._check_fit_input(X, y, sample_weight)
+        candidates = self._candidates(step_count(self.max_steps, len(rows.y)))
         recipes = {trial.steps: self._recipe(rows, trial.steps) for trial in candidates}
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
@@ -93,13 +94,12 @@ class BaselineRegressor(TrainedRegressor):
         self._observe(rows, best.squared_score)
         return self
 
-    def _candidates(self) -> list[Trial]:
+    def _candidates(self, steps: int) -> list[Trial]:
         """What is tried, or the one point that the parameters name."""
-        steps = positive_integer("max_steps", self.max_steps)
         if isinstance(self.weight_decay, str) and self.weight_decay == "auto":
             lengths = dict.fromkeys(max(1, round(share * steps)) for share in STEP_SHARES)
             return [Trial(length, decay) for length in lengths for decay in DECAYS]
-        decay_logits(self.weight_decay)  # refuses what is no weight decay before any row is looked at
+        decay_logits(self.weight_decay)  # refuses what is no weight decay before anything is trained
         return [Trial(steps, self.weight_decay)]
 
     def _try(

@@ -26,7 +26,7 @@ def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial
     if not len(held.y) and len(candidates) > 1:
         raise InputError('weight_decay="auto" is chosen on held-out rows: set held_out above 0, or give a number')
     architecture = model._architecture(ground.survey.sample)
-    recipe = Recipe(architecture, model.stages(model.max_steps), ground.order.batch_size, retires=False)
+    recipe = Recipe(architecture, model.stages(candidates[0].steps), ground.order.batch_size, retires=False)
     jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in candidates for seed in trial_seeds]
     fits = ground.train("trials", jobs, recipe, model._predict_members)
     groups = [fits[first : first + len(trial_seeds)] for first in range(0, len(fits), len(trial_seeds))]

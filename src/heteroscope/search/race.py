@@ -11,19 +11,21 @@ from jaxtyping import Float
 from heteroscope.grids import bisect, refine
 from heteroscope.phases import Phase
 from heteroscope.progress import Progress
-from heteroscope.search.points import Folds, Logits, Point, add_members, cross_validate
+from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate, join
 from heteroscope.search.results import Search
 from heteroscope.search.selection import OVERFIT, choose, finalists, paper_midpoint
 from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
+FINALIST_MEMBERS = 2
 
 
 class Race:
     """What is the same for all points: the folds, how models are trained, the rule of choice; and how far it has come.
 
-    With `calibrate`, points are judged by their std after scaling, and the chosen one is fitted with all seeds of every
-    fold, so that its scale can be told for an ensemble.
+    With `calibrate`, points are judged by their std after scaling, the finalists by two members a fold (an ensemble
+    stands a weaker penalty than one model), and the chosen one gets all seeds of every fold, so that its scale can be
+    told for an ensemble.
     """
 
     def __init__(
@@ -35,16 +37,25 @@ class Race:
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.folds = [fold._replace(seeds=fold.seeds[:1]) for fold in folds]
-        self.more_members = [fold._replace(seeds=fold.seeds[1:]) for fold in folds]
+        self.all_folds = folds
         self.recipe, self.selection, self.calibrate = recipe, selection, calibrate
         self.n_jobs, self.progress = n_jobs, progress
         self.n_planned, self.n_done = 0, 0
 
     def plan(self, n_points: int, n_finalists: int) -> None:
         """Tell the progress bar how many models there will be at most."""
-        extra = len(self.folds) * len(self.more_members[0].seeds) if self.calibrate else 0
-        self.n_planned = n_points + n_finalists * (len(self.folds) - 1) + extra
+        n_final = sum(len(fold.seeds) for fold in self.folds(0, self.n_judges)) - 1
+        n_more = sum(len(fold.seeds) for fold in self.folds(self.n_judges)) if self.calibrate else 0
+        self.n_planned = n_points + n_finalists * n_final + n_more
+
+    @property
+    def n_judges(self) -> int:
+        """Members a fold by which finalists are judged."""
+        return FINALIST_MEMBERS if self.calibrate else 1
+
+    def folds(self, first: int = 0, last: int | None = None) -> list[Fold]:
+        """The folds with some of their seeds."""
+        return [fold._replace(seeds=fold.seeds[first:last]) for fold in self.all_folds]
 
     def fit(self, points: Sequence[Logits], folds: Folds) -> list[Point]:
         """Every point on every one of these folds."""
@@ -55,26 +66,27 @@ class Race:
 
     def screen(self, points: Sequence[Logits]) -> list[Point]:
         """Every point on the first fold."""
-        return self.fit(points, self.folds[:1])
+        return self.fit(points, self.folds(0, 1)[:1])
 
     def complete(self, points: list[Point], chosen: list[int]) -> list[Point]:
         """All points, the chosen ones with the results of all folds."""
-        more = self.fit([points[index].logits for index in chosen], self.folds[1:])
-        results = {index: point.results for index, point in zip(chosen, more, strict=True)}
-        return [Point(point.logits, point.results + results.get(k, ())) for k, point in enumerate(points)]
+        first, *others = self.folds(0, self.n_judges)
+        more = self.fit([points[k].logits for k in chosen], [first._replace(seeds=first.seeds[1:]), *others])
+        together = {k: join(points[k], point) for k, point in zip(chosen, more, strict=True)}
+        return [together.get(k, point) for k, point in enumerate(points)]
 
     def best_of(self, points: list[Point], n_finalists: int) -> Search:
         """The best points of the first fold see the other folds, and one of them is chosen."""
-        few = finalists(points, self.folds[:1], self.selection, n_finalists, self.calibrate)
+        few = finalists(points, self.all_folds[:1], self.selection, n_finalists, self.calibrate)
         points = self.complete(points, few)
-        best = choose([points[index] for index in few], self.folds, self.selection, self.calibrate)
+        best = choose([points[k] for k in few], self.all_folds, self.selection, self.calibrate)
         return self.finish(points, few[best])
 
     def finish(self, points: list[Point], best: int) -> Search:
         """The choice; if it is to be calibrated, with all members of every fold."""
-        if self.calibrate and self.more_members[0].seeds:
-            (more,) = self.fit([points[best].logits], self.more_members)
-            points = [add_members(point, more) if k == best else point for k, point in enumerate(points)]
+        if self.calibrate:
+            (more,) = self.fit([points[best].logits], self.folds(self.n_judges))
+            points = [join(point, more) if k == best else point for k, point in enumerate(points)]
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
         return Search(points, best)
@@ -91,9 +103,9 @@ def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_
     path = _walk(race, path, halves)
     if race.selection == "paper":
         path = _walk(race, path, [paper_midpoint(path)])
-        best = choose(path, race.folds[:1], "paper")
+        best = choose(path, race.all_folds[:1], "paper")
         return race.finish(race.complete(path, [best]), best)
-    best = choose(path, race.folds[:1], race.selection, race.calibrate)
+    best = choose(path, race.all_folds[:1], race.selection, race.calibrate)
     return race.best_of(_walk(race, path, refine(_line(path), best, n_fine - len(halves))), n_finalists)
 
 

@@ -18,7 +18,7 @@ from heteroscope.search.points import Folds, Point, held_rows
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 COVERAGE = 0.9
-HOPELESS_SCALE = 4.0  # a std that is so many times too small says nothing that scaling could save
+HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
