@@ -2,13 +2,14 @@
 
 from heteroscope.reproduce.beyond import BEYOND
 from heteroscope.reproduce.figures import FIGURES
+from heteroscope.reproduce.observations import OBSERVATIONS
 from heteroscope.reproduce.recipe import Output, Recipe, recipe_settings, settings_hash
 from heteroscope.reproduce.run import Kitchen, read_record, run_recipe
 from heteroscope.reproduce.scales import SCALES, Scale
 from heteroscope.reproduce.tables import TABLES
 
-#: Every result by its name, quick ones first within each kind.
-RECIPES: dict[str, Recipe] = {**FIGURES, **TABLES, **BEYOND}
+#: Every result by its name, in the order of the paper and then of the page of results.
+RECIPES: dict[str, Recipe] = {**FIGURES, **TABLES, **OBSERVATIONS, **BEYOND}
 
 __all__ = [
     "RECIPES",

@@ -76,15 +76,15 @@ def hysteresis_figure(found: xr.Dataset, gamma: float) -> Figure:
         left.axhline(float(one["gamma"]), color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
         left.set(xlabel=r"$\rho$", ylabel=r"$\gamma$", title="What the direction of the sweep decides")
         names = ("the same solution", "two finite solutions", "finite up, runaway down", "runaway both ways")
-        patches = [Patch(color=colour, linewidth=0) for colour in colours.colors]
-        figure.legend(patches, names, loc="outside lower center", ncols=4)
+        there = {name: Patch(color=colours.colors[k], linewidth=0) for k, name in enumerate(names) if (kind == k).any()}
+        figure.legend(there.values(), there.keys(), loc="outside lower center", ncols=4)
         for way, colour, marker in (("up", BLUE, "^"), ("down", VERMILION, "v")):
             values = one["mean_mse"].sel(way=way).values
             right.plot(rho, values, color=colour, marker=marker, markersize=3.5, label=rf"$\rho$ swept {way}")
         right.set_ylim(-0.05, 1.08)
         logit_axis(right, "x", *edges(rho)[[0, -1]], n_ticks=6)
         right.set(
-            xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {float(one['gamma']):g}$"
+            xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {float(one['gamma']):.2g}$"
         )
         right.legend(title="a line ends where it runs away", title_fontsize=8)
     return figure

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from heteroscope.theory import field_diagram
 FIELD_FILE = "field.nc"
 
 
+@runtime_checkable
 class Part(Protocol):
     """A NamedTuple of settings that knows how to compute what they describe."""
 

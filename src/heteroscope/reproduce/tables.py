@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from heteroscope.reproduce import printed
 from heteroscope.reproduce.parts import Comparison
+from heteroscope.reproduce.printed import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import number, plus_minus
@@ -13,10 +13,10 @@ from heteroscope.reproduce.text import number, plus_minus
 METRICS = {"ece": "ECE", "mean_mse": "mean MSE", "std_mse": "std MSE"}
 #: A method's column, and that of the paper beside which it stands.
 METHODS = {
-    "paper": ("ours, paper's rule", printed.OURS),
+    "paper": ("ours, paper's rule", OURS),
     "held-out": ("ours, held-out", None),
-    "beta-nll": ("beta-NLL", printed.BETA_NLL),
-    "mle-ensemble": ("MLE ensemble", printed.ENSEMBLE),
+    "beta-nll": ("beta-NLL", BETA_NLL),
+    "mle-ensemble": ("MLE ensemble", ENSEMBLE),
 }
 NOT_RUN = "-"
 SMALL_SETS = ("sine", "concrete", "housing", "power", "yacht")
@@ -30,7 +30,7 @@ def comparisons(data_sets: Sequence[str], scale: Scale) -> Parts:
     return {data: Comparison(data, scale.n_runs, scale.hidden, scale.search, scale.fit_steps) for data in data_sets}
 
 
-def beside_printed(found: Records, paper: printed.Printed, methods: Sequence[str]) -> pd.DataFrame:
+def beside_printed(found: Records, paper: Printed, methods: Sequence[str]) -> pd.DataFrame:
     """One row a set and metric, the paper's column left of ours; a set that was not run keeps the paper's numbers."""
     return pd.DataFrame(
         [
@@ -56,11 +56,11 @@ def _scores(records: pd.DataFrame, method: str, metric: str) -> pd.Series:
 
 
 def _small(found: Records) -> Output:
-    return Output(table=beside_printed(found, printed.SMALL, ["paper", "held-out", "beta-nll"]))
+    return Output(table=beside_printed(found, SMALL, ["paper", "held-out", "beta-nll"]))
 
 
 def _large(found: Records) -> Output:
-    return Output(table=beside_printed(found, printed.LARGE, list(METHODS)))
+    return Output(table=beside_printed(found, LARGE, list(METHODS)))
 
 
 def selection(found: Records) -> Output:
