@@ -3,13 +3,17 @@
 import json
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
 
 from heteroscope import __version__, reproduce
 from heteroscope.cli import main
+from heteroscope.diagram import diagonal_cells
+from heteroscope.plots import diagonal_slices
 from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, run_recipe
+from heteroscope.reproduce.parts import Diagonal, Networks
 from heteroscope.reproduce.scales import SMALL
 
 PNG = b"\x89PNG"
@@ -49,6 +53,24 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
     assert again["seconds"] == record["seconds"], "nothing was computed, so no time is added"
     written = [path for path, time in before.items() if path.stat().st_mtime_ns != time and path.name != ".lock"]
     assert not written
+
+
+def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
+    rhos = TINY.grid
+    whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "whole", 1, None)
+    told = []
+    line = Diagonal("sine", rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "line", 1, lambda *n: told.append(n))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    cells = diagonal_cells(line)
+    assert cells == diagonal_cells(whole) == [(0, 2), (1, 1), (2, 0)]
+    for cell in cells:
+        for name in ("mean_mse", "nll", "steps"):
+            np.testing.assert_allclose(line[name].values[cell], whole[name].values[cell], rtol=1e-5)
+        assert line["status"].values[cell] == whole["status"].values[cell]
+        assert line["phase"].values[cell] == whole["phase"].values[cell]
+    assert (line["status"].values == "").sum() == 6, "all other cells are empty"
+    assert line["nll"].notnull().sum() == 3 * 2, "three cells, two splits"
+    assert diagonal_slices(line) is not None
 
 
 class Broken(dict):

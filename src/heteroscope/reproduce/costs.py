@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from heteroscope import datasets
-from heteroscope.reproduce.parts import Comparison, Hysteresis, Networks, Theory
+from heteroscope.reproduce.parts import Comparison, Diagonal, Hysteresis, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
 
@@ -36,6 +36,12 @@ def seconds(part: Any) -> float:
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
     return COMPILE + n_models * SHARE * part.max_steps * _operations(part.data, part.hidden) / RATE
+
+
+@seconds.register
+def _(part: Diagonal) -> float:
+    steps = len(part.rhos) * part.n_seeds * SHARE * part.max_steps
+    return COMPILE + steps * _operations(part.data, part.hidden) / RATE
 
 
 @seconds.register

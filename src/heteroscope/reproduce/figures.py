@@ -6,7 +6,7 @@ from typing import Any
 from heteroscope.datasets import simulated
 from heteroscope.plots import diagonal_slices, diagram_array, schematic
 from heteroscope.reproduce.drawings import data_figure
-from heteroscope.reproduce.parts import Networks, Theory
+from heteroscope.reproduce.parts import Diagonal, Networks, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 
@@ -39,6 +39,16 @@ def summary_parts(scale: Scale) -> Parts:
     return {FIELD: theory("sine", scale), **summary_networks(scale)}
 
 
+def _diagonals(scale: Scale) -> Parts:
+    if not scale.diagonal:
+        return summary_parts(scale)
+    lines = {
+        title: Diagonal(one.data, scale.diagonal, one.n_seeds, one.hidden, one.max_steps)
+        for title, one in summary_networks(scale).items()
+    }
+    return {FIELD: theory("sine", scale), **lines}
+
+
 def _depths(scale: Scale) -> Parts:
     width = scale.hidden[0]
     shapes = {"1 hidden layer": (width,), "2 hidden layers": (width, width), "3 hidden layers": scale.hidden}
@@ -65,7 +75,7 @@ FIGURES = {
     "diagonal": Recipe(
         "Figure 3",
         "test metrics along rho = 1 - gamma, lowest ones starred",
-        summary_parts,
+        _diagonals,
         lambda found: Output(diagonal_slices(found)),
     ),
     "data": Recipe(

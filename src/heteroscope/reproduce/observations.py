@@ -45,7 +45,7 @@ def observations(found: Diagrams) -> Output:
 
 
 def _first(sets: pd.DataFrame, theory_row: pd.DataFrame) -> str:
-    ours, theirs = sets["steepest step, %"].median(), theory_row["steepest step, %"].item()
+    ours, theirs = float(sets["steepest step, %"].median()), float(theory_row["steepest step, %"].item())
     return (
         f"**Observation 1**, sharp transitions: {_confirmed(ours > 50)}. Along the diagonal one step of the grid makes "
         f"{number(ours)} % of the whole change of the training mean MSE (median of {len(sets)} sets of networks), and "
@@ -85,8 +85,13 @@ def steepest_step(diagram: xr.Dataset, rhos: Float[np.ndarray, " rho"]) -> float
     at = [cell for cell in diagonal_cells(diagram) if np.isclose(diagram["rho"].values[cell[0]], rhos, rtol=1e-9).any()]
     values = diagram["mean_mse"].sel(split="train").mean("seed").transpose("rho", "gamma").values
     along = np.array([values[cell] for cell in at])
-    along = along[np.isfinite(along)]
-    return float(np.abs(np.diff(along)).max() / np.ptp(along))
+    return largest_step(along[np.isfinite(along)])
+
+
+def largest_step(values: Float[np.ndarray, " point"]) -> float:
+    """The largest change between neighbours over the whole change; 0 where nothing changes."""
+    whole = float(np.ptp(values))
+    return float(np.abs(np.diff(values)).max() / whole) if whole else 0.0
 
 
 def flat_share(diagram: xr.Dataset, energy: str) -> float:

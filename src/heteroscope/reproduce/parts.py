@@ -70,6 +70,40 @@ class Networks(NamedTuple):
         )
 
 
+class Diagonal(NamedTuple):
+    """Networks along rho = 1 - gamma alone, as a diagram whose other cells are empty."""
+
+    data: str
+    rhos: tuple[float, ...]
+    n_seeds: int
+    hidden: tuple[int, ...]
+    max_steps: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """A diagram of one cell a point, each kept in a folder of its own, put together."""
+        found = []
+        for rho in self.rhos:
+            one = Networks(self.data, (rho,), (1 - rho,), self.n_seeds, self.hidden, self.max_steps)
+            found.append(one.make(folder / f"rho-{rho:g}", n_jobs, None))
+            if progress:
+                progress(len(found), len(self.rhos))
+        return _put_together(found)
+
+
+def _put_together(cells: list[xr.Dataset]) -> xr.Dataset:
+    """Diagrams of different (rho, gamma) as one, without the rows that only a drawing of single fits needs."""
+    words = ("phase", "status")
+    slim = [one.drop_dims("row").assign({name: one[name].astype(object) for name in words}) for one in cells]
+    axes = {name: np.unique([one[name].item() for one in slim]) for name in ("rho", "gamma")}
+    numbers = {str(name): np.nan for name in slim[0].data_vars if name not in words}
+    first = slim[0].assign(steps=slim[0]["steps"].astype(float))
+    whole = first.reindex(axes, fill_value=numbers | dict.fromkeys(words, ""))
+    for one in slim:
+        for name in whole.data_vars:
+            whole[name].loc[{"rho": one["rho"], "gamma": one["gamma"]}] = one[name]
+    return whole.assign({name: whole[name].astype(str) for name in words})
+
+
 class Theory(NamedTuple):
     """The field theory's phase diagram of a simulated set, judged on a second draw."""
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from heteroscope import defaults
-from heteroscope.grids import FIELD_GRID, NETWORK_GRID
+from heteroscope.grids import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL
 
 
 class Scale(NamedTuple):
@@ -11,6 +11,7 @@ class Scale(NamedTuple):
 
     name: str
     grid: tuple[float, ...]  # rho and gamma of networks
+    diagonal: tuple[float, ...]  # rho along rho = 1 - gamma; if empty, the cells of the grid that lie on it
     field_grid: tuple[float, ...]  # rho and gamma of the field theory
     points: int  # of the field theory
     hysteresis_points: int
@@ -29,6 +30,7 @@ SMALL_GRID = (1e-11, 1e-6, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999)
 SMALL = Scale(
     name="small",
     grid=SMALL_GRID,
+    diagonal=(),
     field_grid=tuple(FIELD_GRID.tolist()),
     points=1024,
     hysteresis_points=256,
@@ -43,6 +45,7 @@ SMALL = Scale(
 FULL = Scale(
     name="full",
     grid=tuple(NETWORK_GRID.tolist()),
+    diagonal=tuple(PAPER_DIAGONAL.tolist()),
     field_grid=tuple(FIELD_GRID.tolist()),
     points=4096,
     hysteresis_points=1024,
