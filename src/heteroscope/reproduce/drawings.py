@@ -20,6 +20,7 @@ from heteroscope.plots.style import (
     ORANGE,
     PALE,
     PURPLE,
+    SKY,
     VERMILION,
     house_style,
     logit_axis,
@@ -60,34 +61,55 @@ def data_figure(names: Sequence[str], titles: Mapping[str, str]) -> Figure:
     return figure
 
 
+#: What the two directions of a sweep can end in, and its colour.
+ENDS = {
+    "the same solution": PALE,
+    "two finite solutions": PURPLE,
+    "finite up, runaway down": ORANGE,
+    "runaway up, finite down": SKY,
+    "runaway both ways": VERMILION,
+}
+
+
 def hysteresis_figure(found: xr.Dataset, gamma: float) -> Figure:
     """Where the two sweeps end in different solutions, and both along one gamma."""
-    rho, one = found["rho"].values, found.sel(gamma=gamma, method="nearest")
+    one = found.sel(gamma=gamma, method="nearest")
+    chosen = float(one["gamma"])
     with house_style():
         figure = new_figure(8.6, 3.3)
         left, right = figure.subplots(1, 2)
-        up, down = (np.isfinite(found["mean_mse"].sel(way=way).values) for way in ("up", "down"))
-        both_finite = up & down & (found["differ"].values == 1)
-        kind = np.select([both_finite, up & ~down, ~up & ~down], [1, 2, 3], 0)
-        colours = ListedColormap([PALE, PURPLE, ORANGE, VERMILION])
-        left.pcolormesh(edges(rho), edges(found["gamma"].values), kind.T, cmap=colours, vmin=-0.5, vmax=3.5)
-        logit_axis(left, "x", *edges(rho)[[0, -1]], n_ticks=6)
-        logit_axis(left, "y", *edges(found["gamma"].values)[[0, -1]], n_ticks=6)
-        left.axhline(float(one["gamma"]), color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
-        left.set(xlabel=r"$\rho$", ylabel=r"$\gamma$", title="What the direction of the sweep decides")
-        names = ("the same solution", "two finite solutions", "finite up, runaway down", "runaway both ways")
-        there = {name: Patch(color=colours.colors[k], linewidth=0) for k, name in enumerate(names) if (kind == k).any()}
-        figure.legend(there.values(), there.keys(), loc="outside lower center", ncols=4)
+        there = _draw_ends(left, found)
+        left.axhline(chosen, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
+        patches = {name: Patch(color=colour, linewidth=0) for name, colour in ENDS.items() if name in there}
+        figure.legend(patches.values(), patches.keys(), loc="outside lower center", ncols=len(ENDS))
         for way, colour, marker in (("up", BLUE, "^"), ("down", VERMILION, "v")):
             values = one["mean_mse"].sel(way=way).values
-            right.plot(rho, values, color=colour, marker=marker, markersize=3.5, label=rf"$\rho$ swept {way}")
+            right.plot(one["rho"], values, color=colour, marker=marker, markersize=3.5, label=rf"$\rho$ swept {way}")
         right.set_ylim(-0.05, 1.08)
-        logit_axis(right, "x", *edges(rho)[[0, -1]], n_ticks=6)
-        right.set(
-            xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {float(one['gamma']):.2g}$"
-        )
+        logit_axis(right, "x", *_ends(found["rho"].values), 6)
+        right.set(xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {chosen:.2g}$")
         right.legend(title="a line ends where it runs away", title_fontsize=8)
     return figure
+
+
+def _draw_ends(ax: Axes, found: xr.Dataset) -> set[str]:
+    """Each cell in the colour of what the sweeps end in there; which of these occur."""
+    rho, gamma = found["rho"].values, found["gamma"].values
+    up, down = (np.isfinite(found["mean_mse"].sel(way=way).values) for way in ("up", "down"))
+    differ = found["differ"].values == 1
+    kind = np.select([up & down & differ, up & ~down, ~up & down, ~up & ~down], [1, 2, 3, 4], 0)
+    colours = ListedColormap(list(ENDS.values()))
+    ax.pcolormesh(edges(rho), edges(gamma), kind.T, cmap=colours, vmin=-0.5, vmax=len(ENDS) - 0.5)
+    logit_axis(ax, "x", *_ends(rho), 6)
+    logit_axis(ax, "y", *_ends(gamma), 6)
+    ax.set(xlabel=r"$\rho$", ylabel=r"$\gamma$", title="What the direction of the sweep decides")
+    return {name for k, name in enumerate(ENDS) if (kind == k).any()}
+
+
+def _ends(values: Float[np.ndarray, " value"]) -> tuple[float, float]:
+    """The outer borders of the cells of these values."""
+    borders = edges(values)
+    return float(borders[0]), float(borders[-1])
 
 
 def penalty_figure(alphas: Float[np.ndarray, " alpha"], lines: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:

@@ -69,7 +69,7 @@ def _third(sets: pd.DataFrame) -> str:
     crossed = sum(not cells.startswith("0 ") for cells in sets["S on the diagonal"])
     return (
         f"**Observation 3**, the diagonal crosses S: {_confirmed(crossed == len(sets))}, in {crossed} of {len(sets)} "
-        "sets; the regret below says at which price."
+        "sets. An S that is narrower than a step of the grid is missed; the regret below says at which price."
     )
 
 
@@ -120,7 +120,7 @@ def regret(found: Diagrams) -> Output:
             }
         )
     table = pd.DataFrame(rows)
-    worst = table.loc[table["regret"].idxmax()]
+    worst = table.iloc[int(table["regret"].argmax())]
     verdict = (
         f"The diagonal costs between {number(table['regret'].min())} and {number(worst['regret'])} nats of test NLL "
         f"(most on {worst['set']}), with {len(diagonal_cells(diagram))} models instead of {nll.size}."
