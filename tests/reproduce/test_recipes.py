@@ -11,9 +11,10 @@ from heteroscope import field_diagram
 from heteroscope.datasets import simulated
 from heteroscope.errors import InputError
 from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
+from heteroscope.reproduce.beyond import by_alpha
 from heteroscope.reproduce.costs import seconds, seconds_together
 from heteroscope.reproduce.observations import flat_share, regret, steepest_step
-from heteroscope.reproduce.parts import Comparison, Diagonal, Hysteresis, Networks, Theory
+from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.tables import METHODS, beside_printed, selection
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
@@ -28,10 +29,10 @@ def solved(seed):
 
 def stand_in(part, folder):
     """Something of the part's kind that takes no training."""
-    if isinstance(part, Networks | Diagonal):
+    if isinstance(part, Networks | Line):
         draws = [solved(seed).drop_dims("fold_gamma").assign_coords(seed=[seed]) for seed in range(2)]
         found = xr.concat(draws, "seed", "minimal", "minimal", compat="override")
-        if len(part.rhos) > 1:
+        if isinstance(part, Line) or len(part.rhos) > 1:
             return found
         gammas = list(part.gammas)
         return found.isel(rho=[2]).sel(gamma=gammas, method="nearest").assign_coords(rho=list(part.rhos), gamma=gammas)
@@ -138,3 +139,14 @@ def test_comparisons_speak_of_known_sets(tmp_path):
     part = Comparison("sinus", 2, (8, 8), (("n_coarse", 2),), 10)
     with pytest.raises(InputError, match="did you mean 'sine'"):
         part.make(tmp_path / "out", 1, None)
+
+
+def test_cells_of_a_line_are_ordered_by_the_penalty_of_the_mean():
+    values = xr.DataArray(
+        [[[np.nan], [0.25]], [[0.75], [np.nan]]],
+        {"rho": [0.5, 0.8], "gamma": [0.1, 0.6], "seed": [0]},
+        ["rho", "gamma", "seed"],
+    )
+    line = by_alpha(values)
+    np.testing.assert_allclose(line["alpha"], [0.1 * 0.25, 0.6])
+    np.testing.assert_allclose(line.values, [[0.75], [0.25]])

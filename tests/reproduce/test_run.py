@@ -13,7 +13,7 @@ from heteroscope.cli import main
 from heteroscope.diagram import diagonal_cells
 from heteroscope.plots import diagonal_slices
 from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, run_recipe
-from heteroscope.reproduce.parts import Diagonal, Networks
+from heteroscope.reproduce.parts import Line, Networks
 from heteroscope.reproduce.scales import SMALL
 
 PNG = b"\x89PNG"
@@ -59,7 +59,9 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
     rhos = TINY.grid
     whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "whole", 1, None)
     told = []
-    line = Diagonal("sine", rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "line", 1, lambda *n: told.append(n))
+    line = Line("sine", tuple((rho, 1 - rho) for rho in rhos), 1, TINY.hidden, TINY.max_steps).make(
+        tmp_path / "line", 1, lambda *n: told.append(n)
+    )
     assert told == [(1, 3), (2, 3), (3, 3)]
     cells = diagonal_cells(line)
     assert cells == diagonal_cells(whole) == [(0, 2), (1, 1), (2, 0)]

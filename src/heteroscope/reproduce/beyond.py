@@ -14,7 +14,7 @@ from heteroscope.plots import phase_maps
 from heteroscope.reproduce.drawings import hysteresis_figure, penalty_figure
 from heteroscope.reproduce.figures import FIELD, networks, theory
 from heteroscope.reproduce.observations import largest_step
-from heteroscope.reproduce.parts import Hysteresis, Networks
+from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Part
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import number
@@ -23,9 +23,9 @@ Diagrams = Mapping[str, xr.Dataset]
 HYSTERESIS_RHOS = tuple(expit(np.arange(-3.0, 9.1, 0.25)).tolist())
 HYSTERESIS_GAMMAS = tuple(expit(np.arange(-9.0, 5.1, 1.0)).tolist())
 SHOWN_GAMMA = float(expit(-4.0))
-#: Penalties of the mean at two fixed penalties of the precision: one that leaves it free, one that holds it constant.
-ALPHAS = tuple(np.logspace(-1, -6, 16).tolist())
-RHOS = {"heteroskedastic": 0.9, "homoskedastic": 1e-4}
+#: Penalties of the mean, at two fixed penalties of the precision: one that leaves it free, one that holds it constant.
+ALPHAS = tuple(np.logspace(0, -5, 16).tolist())
+FREE_BETA, CONSTANT_RHO = 1e-3, 1e-4  # at this rho beta is 10^4 (1 - gamma), with gamma at most 10^-4
 STARTS: dict[str, str | float] = {"He start": "he", "start 0.1": 0.1, "start 0.001, the paper's": 1e-3}
 
 
@@ -56,43 +56,42 @@ def hysteresis(found: Mapping[str, Any]) -> Output:
 
 
 def _control_parts(scale: Scale) -> Parts:
-    shapes = {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}
-    return {
-        f"{depth}, {kind}": Networks(
-            "sine",
-            rhos=(rho,),
-            gammas=tuple(sorted(alpha * rho / (1 - rho) for alpha in ALPHAS)),
-            n_seeds=scale.n_seeds,
-            hidden=hidden,
-            max_steps=scale.max_steps,
-        )
-        for depth, hidden in shapes.items()
-        for kind, rho in RHOS.items()
-    }
+    """rho = 1 / (1 + alpha + beta), gamma = alpha / (alpha + beta): a line if the precision is free, else a row."""
+    points = tuple((1 / (1 + alpha + FREE_BETA), alpha / (alpha + FREE_BETA)) for alpha in ALPHAS)
+    gammas = tuple(alpha * CONSTANT_RHO / (1 - CONSTANT_RHO) for alpha in ALPHAS)
+    parts: dict[str, Part] = {}
+    for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
+        common = (scale.n_seeds, hidden, scale.max_steps)
+        parts[f"{depth}, heteroskedastic"] = Line("sine", points, *common)
+        parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common)
+    return parts
 
 
 def controls(found: Diagrams) -> Output:
     """The mean's transition with and without a free precision, with three hidden layers and with one."""
-    alphas = np.sort(ALPHAS)
-    lines = {
-        title: {
-            name: one[metric].sel(split=split).isel(rho=0).transpose("gamma", "seed").values
-            for name, one in found.items()
-        }
-        for title, metric, split in (("training mean MSE", "mean_mse", "train"), ("test mean MSE", "mean_mse", "test"))
-    }
-    rows = []
-    for name, values in lines["training mean MSE"].items():
-        steps_of_seeds = [largest_step(one) for one in values.T]
-        rows.append({"networks": name, "steepest step, % of the whole fall": 100 * float(np.mean(steps_of_seeds))})
-    table = pd.DataFrame(rows)
-    steps = dict(zip(table["networks"], table.iloc[:, 1], strict=True))
-    verdict = (
-        "A third of a decade of alpha makes this much of the whole fall of the training mean MSE: "
-        + "; ".join(f"{name} {number(share)} %" for name, share in steps.items())
-        + "."
+    train, test = (
+        {name: by_alpha(one["mean_mse"].sel(split=split)) for name, one in found.items()} for split in ("train", "test")
     )
-    return Output(penalty_figure(alphas, lines), table, verdict)
+    rows = [
+        {
+            "networks": name,
+            "steepest step, % of the whole fall": 100 * float(np.mean([largest_step(seed) for seed in line.values.T])),
+            "largest spread of log precision": float(found[name]["log_precision_spread"].mean("seed").max()),
+        }
+        for name, line in train.items()
+    ]
+    shares = "; ".join(f"{row['networks']} {number(row['steepest step, % of the whole fall'])} %" for row in rows)
+    verdict = f"A third of a decade of alpha makes this much of the whole fall of the training mean MSE: {shares}."
+    return Output(penalty_figure({"training mean MSE": train, "test mean MSE": test}), pd.DataFrame(rows), verdict)
+
+
+def by_alpha(values: xr.DataArray) -> xr.DataArray:
+    """The cells that are there along their penalty of the mean, alpha = gamma (1 - rho) / rho, and the seeds."""
+    line = values.stack(alpha=("rho", "gamma")).dropna("alpha", how="all")
+    alpha = (line["gamma"] * (1 - line["rho"]) / line["rho"]).values
+    return (
+        line.drop_vars(["alpha", "rho", "gamma"]).assign_coords(alpha=alpha).sortby("alpha").transpose("alpha", "seed")
+    )
 
 
 def start_scale(found: Diagrams) -> Output:

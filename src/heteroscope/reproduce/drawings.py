@@ -112,22 +112,25 @@ def _ends(values: Float[np.ndarray, " value"]) -> tuple[float, float]:
     return float(borders[0]), float(borders[-1])
 
 
-def penalty_figure(alphas: Float[np.ndarray, " alpha"], lines: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
-    """Scores against the mean's penalty, weaker to the right; a thin line a seed, a thick one their mean."""
+def penalty_figure(panels: Mapping[str, Mapping[str, xr.DataArray]]) -> Figure:
+    """Scores against the mean's penalty alpha, weaker to the right; a thin line a seed, a thick one their mean."""
     styles = {"3 hidden layers": "-", "1 hidden layer": (0, (3, 1.5))}
     with house_style():
         figure = new_figure(9.0, 3.3)
-        panels: Any = figure.subplots(1, len(lines))
-        for ax, (metric, by_model) in zip(panels, lines.items(), strict=True):
-            for name, values in by_model.items():
+        axes: Any = figure.subplots(1, len(panels))
+        for ax, (title, lines) in zip(axes, panels.items(), strict=True):
+            for name, line in lines.items():
                 depth, _, kind = name.partition(", ")
-                colour = VERMILION if kind.startswith("hetero") else BLUE
-                ax.plot(alphas, values, color=colour, linewidth=0.6, alpha=0.5, linestyle=styles[depth])
-                ax.plot(alphas, values.mean(axis=1), color=colour, linestyle=styles[depth], label=name)
-            ax.set(xscale="log", xlabel=r"penalty of the mean, $\alpha$", title=metric)
+                look: dict[str, Any] = {
+                    "linestyle": styles[depth],
+                    "color": BLUE if kind == "homoskedastic" else VERMILION,
+                }
+                ax.plot(line["alpha"], line, linewidth=0.6, alpha=0.5, **look)
+                ax.plot(line["alpha"], line.mean("seed"), label=name, **look)
+            ax.set(xscale="log", xlabel=r"penalty of the mean, $\alpha$", title=title)
             ax.invert_xaxis()
-            _positive_scale(ax, np.concatenate([values.ravel() for values in by_model.values()]))
-        handles, labels = panels[0].get_legend_handles_labels()
+            _positive_scale(ax, np.concatenate([line.values.ravel() for line in lines.values()]))
+        handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
 

@@ -6,7 +6,7 @@ from typing import Any
 from heteroscope.datasets import simulated
 from heteroscope.plots import diagonal_slices, diagram_array, schematic
 from heteroscope.reproduce.drawings import data_figure
-from heteroscope.reproduce.parts import Diagonal, Networks, Theory
+from heteroscope.reproduce.parts import Line, Networks, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 
@@ -42,8 +42,9 @@ def summary_parts(scale: Scale) -> Parts:
 def _diagonals(scale: Scale) -> Parts:
     if not scale.diagonal:
         return summary_parts(scale)
+    points = tuple((rho, 1 - rho) for rho in scale.diagonal)
     lines = {
-        title: Diagonal(one.data, scale.diagonal, one.n_seeds, one.hidden, one.max_steps)
+        title: Line(one.data, points, one.n_seeds, one.hidden, one.max_steps)
         for title, one in summary_networks(scale).items()
     }
     return {FIELD: theory("sine", scale), **lines}

@@ -70,11 +70,11 @@ class Networks(NamedTuple):
         )
 
 
-class Diagonal(NamedTuple):
-    """Networks along rho = 1 - gamma alone, as a diagram whose other cells are empty."""
+class Line(NamedTuple):
+    """Networks along a line through the diagram, as a diagram whose other cells are empty."""
 
     data: str
-    rhos: tuple[float, ...]
+    points: tuple[tuple[float, float], ...]  # (rho, gamma)
     n_seeds: int
     hidden: tuple[int, ...]
     max_steps: int
@@ -82,11 +82,11 @@ class Diagonal(NamedTuple):
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """A diagram of one cell a point, each kept in a folder of its own, put together."""
         found = []
-        for rho in self.rhos:
-            one = Networks(self.data, (rho,), (1 - rho,), self.n_seeds, self.hidden, self.max_steps)
-            found.append(one.make(folder / f"rho-{rho:g}", n_jobs, None))
+        for number, (rho, gamma) in enumerate(self.points):
+            one = Networks(self.data, (rho,), (gamma,), self.n_seeds, self.hidden, self.max_steps)
+            found.append(one.make(folder / f"point-{number}", n_jobs, None))
             if progress:
-                progress(len(found), len(self.rhos))
+                progress(len(found), len(self.points))
         return _put_together(found)
 
 
