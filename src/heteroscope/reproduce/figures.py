@@ -52,8 +52,12 @@ def _diagonals(scale: Scale) -> Parts:
 
 def _depths(scale: Scale) -> Parts:
     width = scale.hidden[0]
-    shapes = {"1 hidden layer": (width,), "2 hidden layers": (width, width), "3 hidden layers": scale.hidden}
-    return {title: networks("concrete", scale, hidden=hidden) for title, hidden in shapes.items()}
+    shallow = {"1 hidden layer": (width,), "2 hidden layers": (width, width)}
+    parts = {
+        title: networks("concrete", scale, hidden=hidden, n_seeds=scale.n_seeds_rest)
+        for title, hidden in shallow.items()
+    }
+    return {**parts, "3 hidden layers": networks("concrete", scale)}
 
 
 def _spread(found: Mapping[str, Any]) -> Output:
