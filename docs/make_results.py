@@ -1,7 +1,8 @@
 """Put what `heteroscope reproduce` made into docs/results.md: `python docs/make_results.py reproduce/small`.
 
 Every block between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced by the figure, table and verdict of that
-result, if the folder has it; all other words of the page stay. The record of each result is kept beside its image.
+result, if the folder has it, or says that it was never made; all other words of the page stay. The record of each
+result is kept beside its image.
 """
 
 import hashlib
@@ -26,8 +27,10 @@ def main(folder: Path) -> None:
         if path.is_file():
             record = publish(json.loads(path.read_text(encoding="utf-8")), folder)
             page = filled(page, name, block(record, folder / f"{name}.md"))
-        else:
+        elif (IMAGES / f"{name}.json").is_file():
             print(f"{name} is not in {folder}: its block stays as it is")
+        else:
+            page = filled(page, name, missing(name))
     PAGE.write_text(page, encoding="utf-8")
 
 
@@ -59,6 +62,11 @@ def caption(record: dict[str, Any]) -> str:
     """How the result was made."""
     made = f"heteroscope {record['heteroscope']}, {record['date']}, {record['seconds']:.0f} s"
     return f"*Scale **{record['scale']}**: `{record['command']}`, {made}.*"
+
+
+def missing(name: str) -> str:
+    """What stands where a result was never made."""
+    return f"*Not made yet: `heteroscope reproduce {name}` makes it.*"
 
 
 def filled(page: str, name: str, text: str) -> str:
