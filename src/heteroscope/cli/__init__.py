@@ -10,6 +10,7 @@ from heteroscope.cli.fit import fit
 from heteroscope.cli.map import map_
 from heteroscope.cli.one_line import OneLineGroup
 from heteroscope.cli.predict import predict
+from heteroscope.cli.reproduce import reproduce
 
 
 @click.group(cls=OneLineGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,5 +27,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, map_, field, compare):
+for command in (demo, fit, predict, map_, field, compare, reproduce):
     main.add_command(command)

@@ -110,3 +110,29 @@ def print_phase_counts(diagram: Any) -> None:
     _print_scores(
         f"{int(counts.sum())} cells, {runaway} of them runaways (no finite solution)", ["cells"], rows, "phase"
     )
+
+
+def print_recipes(recipes: Any, kitchen: Any) -> None:
+    """Every result by its name, where it stands in the paper, and the time it takes."""
+    from rich.table import Table
+
+    from heteroscope.reproduce import read_record
+    from heteroscope.reproduce.costs import seconds_together
+
+    table = Table(title=f"What can be reproduced, at scale {kitchen.scale.name}", **_TABLE)
+    for name in ("name", "in the paper", "what it is", "about", "took here"):
+        table.add_column(name, justify="right" if name in ("about", "took here") else "left", no_wrap=name == "name")
+    for name, recipe in recipes.items():
+        record = read_record(name, kitchen)
+        about = _duration(seconds_together([recipe], kitchen.scale))
+        table.add_row(name, recipe.source, recipe.title, about, _duration(record["seconds"]) if record else "")
+    whole = _duration(seconds_together(recipes.values(), kitchen.scale))
+    table.add_row("all", "", "all of them; what they share is made once", whole, "", style="bold")
+    _console().print(table)
+    click.echo("About: an estimate for two cores. Took here: what is in the folder, parts shared with others included.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

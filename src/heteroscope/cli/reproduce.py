@@ -1,0 +1,65 @@
+"""`heteroscope reproduce`: a figure or table of the paper by its name."""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heteroscope.cli.files import refuse_unwritable
+from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.show import print_recipes, verbosity
+from heteroscope.errors import InputError
+
+_EXAMPLE = """\b
+Examples:
+  heteroscope reproduce list
+  heteroscope reproduce summary
+  heteroscope reproduce all --scale full --out reproduce
+"""
+
+
+@click.command(cls=OneLineCommand, epilog=_EXAMPLE)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--scale", type=click.Choice(["small", "full"]), default="small", show_default=True, help="How large.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduce"),
+    show_default=True,
+    help="Folder of the results.",
+)
+@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
+def reproduce(names: tuple[str, ...], scale: str, out: Path, n_jobs: int, quiet: bool) -> None:
+    """Make the figure or table NAME of the paper from scratch; `list` shows all names, `all` makes them all.
+
+    --scale small takes minutes, full has the paper's own grids, seeds, points and networks and takes hours. Whatever is
+    finished is kept in the folder and shared between results: run the same command again to go on.
+    """
+    refuse_unwritable(out / scale / "record.json")
+    from heteroscope.progress import progress_bar
+    from heteroscope.reproduce import RECIPES, SCALES, Kitchen, run_recipe
+
+    def bar(what: str) -> Any:
+        return progress_bar(what, bool(verbosity(quiet)), "done")
+
+    kitchen = Kitchen(out, SCALES[scale], n_jobs, bar)
+    if names == ("list",):
+        print_recipes(RECIPES, kitchen)
+        return
+    for name in RECIPES if names == ("all",) else _known(names, list(RECIPES)):
+        record = run_recipe(name, RECIPES[name], kitchen)
+        made = [path.name for path in sorted(kitchen.folder.glob(f"{name}.*"))]
+        click.echo(f"{name}: {', '.join(made)} in {kitchen.folder} ({record['seconds']:.0f} s)")
+        if record["verdict"]:
+            click.echo(f"  {record['verdict']}")
+
+
+def _known(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
+    """The names if all are recipes; `list` and `all` stand alone."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InputError(f"no result is called {name!r}{hint}: `heteroscope reproduce list` shows all names")
+    return names

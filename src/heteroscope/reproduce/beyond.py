@@ -1,0 +1,150 @@
+"""What the paper does not show: the theory's boundary over networks, hysteresis, controls, the start."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import expit
+
+from heteroscope.agreement import agreement
+from heteroscope.diagram import majority_phase
+from heteroscope.plots import phase_maps
+from heteroscope.reproduce.drawings import hysteresis_figure, penalty_figure
+from heteroscope.reproduce.figures import FIELD, networks, theory
+from heteroscope.reproduce.observations import largest_step
+from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Part
+from heteroscope.reproduce.recipe import Output, Parts, Recipe
+from heteroscope.reproduce.scales import Scale
+from heteroscope.reproduce.text import number
+
+Diagrams = Mapping[str, xr.Dataset]
+HYSTERESIS_RHOS = tuple(expit(np.arange(-3.0, 9.1, 0.25)).tolist())
+HYSTERESIS_GAMMAS = tuple(expit(np.arange(-9.0, 5.1, 1.0)).tolist())
+SHOWN_GAMMA = float(expit(-4.0))
+#: Penalties of the mean, at two fixed penalties of the precision: one that leaves it free, one that holds it constant.
+ALPHAS = tuple(np.logspace(0, -5, 16).tolist())
+FREE_BETA, CONSTANT_RHO = 1e-3, 1e-4  # at this rho beta is 10^4 (1 - gamma), with gamma at most 10^-4
+STARTS: dict[str, str | float] = {"He start": "he", "start 0.1": 0.1, "start 0.001, the paper's": 1e-3}
+
+
+def boundary(found: Diagrams) -> Output:
+    """The theory's fold, moved by the best shift, over the networks' phases."""
+    field_theory, sine = found[FIELD], found["Sine"]
+    best = agreement(sine, field_theory)
+    verdict = (
+        f"{number(100 * best.unshifted)} % of the cells have the same label as they are, {number(100 * best.share)} % "
+        f"after a shift of log alpha by {best.log_alpha:+.1f} and of log beta by {best.log_beta:+.1f}."
+    )
+    return Output(phase_maps(found, fold=field_theory, shift=(best.log_alpha, best.log_beta)), verdict=verdict)
+
+
+def _hysteresis_parts(scale: Scale) -> Parts:
+    return {"sweeps": Hysteresis("sine", HYSTERESIS_RHOS, HYSTERESIS_GAMMAS, scale.hysteresis_points)}
+
+
+def hysteresis(found: Mapping[str, Any]) -> Output:
+    """Which cells depend on the direction in which rho was swept."""
+    sweeps = found["sweeps"]
+    differ = sweeps["differ"].values == 1
+    verdict = (
+        f"In {int(differ.sum())} of {differ.size} cells the two sweeps end in different solutions, for "
+        f"{int(differ.any(axis=0).sum())} of {differ.shape[1]} values of gamma."
+    )
+    return Output(hysteresis_figure(sweeps, SHOWN_GAMMA), verdict=verdict)
+
+
+def _control_parts(scale: Scale) -> Parts:
+    """rho = 1 / (1 + alpha + beta), gamma = alpha / (alpha + beta): a line if the precision is free, else a row."""
+    points = tuple((1 / (1 + alpha + FREE_BETA), alpha / (alpha + FREE_BETA)) for alpha in ALPHAS)
+    gammas = tuple(alpha * CONSTANT_RHO / (1 - CONSTANT_RHO) for alpha in ALPHAS)
+    parts: dict[str, Part] = {}
+    for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
+        common = (scale.n_seeds, hidden, scale.max_steps)
+        parts[f"{depth}, heteroskedastic"] = Line("sine", points, *common)
+        parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common)
+    return parts
+
+
+def controls(found: Diagrams) -> Output:
+    """The mean's transition with and without a free precision, with three hidden layers and with one."""
+    train, test = (
+        {name: by_alpha(one["mean_mse"].sel(split=split)) for name, one in found.items()} for split in ("train", "test")
+    )
+    rows = [
+        {
+            "networks": name,
+            "steepest step, % of the whole fall": 100 * float(np.mean([largest_step(seed) for seed in line.values.T])),
+            "largest spread of log precision": float(found[name]["log_precision_spread"].mean("seed").max()),
+        }
+        for name, line in train.items()
+    ]
+    shares = "; ".join(f"{row['networks']} {number(row['steepest step, % of the whole fall'])} %" for row in rows)
+    verdict = f"A third of a decade of alpha makes this much of the whole fall of the training mean MSE: {shares}."
+    return Output(penalty_figure({"training mean MSE": train, "test mean MSE": test}), pd.DataFrame(rows), verdict)
+
+
+def by_alpha(values: xr.DataArray) -> xr.DataArray:
+    """The cells that are there along their penalty of the mean, alpha = gamma (1 - rho) / rho, and the seeds."""
+    line = values.stack(alpha=("rho", "gamma")).dropna("alpha", how="all")
+    alpha = (line["gamma"] * (1 - line["rho"]) / line["rho"]).values
+    return (
+        line.drop_vars(["alpha", "rho", "gamma"]).assign_coords(alpha=alpha).sortby("alpha").transpose("alpha", "seed")
+    )
+
+
+def start_scale(found: Diagrams) -> Output:
+    """The same cells from starts of different size."""
+    names = list(found)
+    phases = {name: majority_phase(one).values for name, one in found.items()}
+    first = phases[names[0]]
+    rows = [
+        {
+            "start": name,
+            "U_I, %": 100 * float(np.mean(phases[name] == "U_I")),
+            "S, %": 100 * float(np.mean(phases[name] == "S")),
+            "cells labelled unlike He's, %": 100 * float(np.mean(phases[name] != first)),
+            "cells that end above He's objective, %": 100 * _above(one, found[names[0]]),
+            "lowest test NLL": float(one["nll"].sel(split="test").mean("seed").min()),
+        }
+        for name, one in found.items()
+    ]
+    table = pd.DataFrame(rows)
+    other, above = table.iloc[-1][["cells labelled unlike He's, %", "cells that end above He's objective, %"]]
+    verdict = (
+        f"From the paper's start {number(other)} % of the cells have another label than from He's, and "
+        f"{number(above)} % end at a higher objective."
+    )
+    return Output(phase_maps(found), table, verdict)
+
+
+def _above(diagram: xr.Dataset, other: xr.Dataset) -> float:
+    """The share of cells whose objective, mean over seeds, is higher by more than a hundredth of a nat."""
+    difference = (diagram["objective"] - other["objective"]).mean("seed")
+    return float((difference > 0.01).mean())
+
+
+BEYOND = {
+    "boundary": Recipe(
+        "beyond the paper",
+        "the theory's fold over the networks' phases",
+        lambda scale: {FIELD: theory("sine", scale), "Sine": networks("sine", scale)},
+        boundary,
+    ),
+    "hysteresis": Recipe(
+        "beyond the paper", "the field theory with rho swept up and down", _hysteresis_parts, hysteresis
+    ),
+    "controls": Recipe(
+        "beyond the paper",
+        "one hidden layer and a constant precision as controls of sharpness",
+        _control_parts,
+        controls,
+    ),
+    "start-scale": Recipe(
+        "beyond the paper",
+        "the same diagram from starts of different size",
+        lambda scale: {name: networks("sine", scale, start=start) for name, start in STARTS.items()},
+        start_scale,
+    ),
+}

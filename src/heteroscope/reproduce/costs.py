@@ -1,0 +1,70 @@
+"""About how long a recipe takes on two cores, from the arithmetic of its parts.
+
+seconds = programs to compile * COMPILE + model-steps * operations of a step / RATE
+"""
+
+from collections.abc import Iterable
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any
+
+from heteroscope import datasets
+from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
+from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
+from heteroscope.reproduce.scales import Scale
+
+COMPILE = 30.0  # seconds, of a network shape and a number of rows not seen before in the run
+RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
+SHARE = 0.6  # of its steps that a model of a diagram takes before nothing is left to gain
+FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
+BATCH = {True: 512, False: 256}  # rows of a step: up to 512 all of them, else a batch
+
+
+def seconds_together(recipes: Iterable[Recipe], scale: Scale) -> float:
+    """Of these recipes in one run: equal parts count once."""
+    parts = {settings_hash(part_settings(part)): part for one in recipes for part in one.parts(scale).values()}
+    return sum((seconds(part) for part in parts.values()), start=1.0)
+
+
+@singledispatch
+def seconds(part: Any) -> float:
+    """Of one part alone."""
+    raise TypeError(f"how long {type(part).__name__} takes is not known")
+
+
+@seconds.register
+def _(part: Networks) -> float:
+    n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
+    return COMPILE + n_models * SHARE * part.max_steps * _operations(part.data, part.hidden) / RATE
+
+
+@seconds.register
+def _(part: Line) -> float:
+    steps = len(part.points) * part.n_seeds * SHARE * part.max_steps
+    return COMPILE + steps * _operations(part.data, part.hidden) / RATE
+
+
+@seconds.register
+def _(part: Comparison) -> float:
+    search = dict(part.search)
+    searched = 2 * ((search["n_coarse"] + search["n_fine"]) * search["cv"] + 1) * search["max_steps"]
+    steps = searched + 7 * part.fit_steps  # the ensemble has six members
+    return 4 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden) / RATE
+
+
+@seconds.register
+def _(part: Theory) -> float:
+    return len(part.grid) ** 2 * part.points * FIELD_CELL
+
+
+@seconds.register
+def _(part: Hysteresis) -> float:
+    return 2 * len(part.rhos) * len(part.gammas) * part.points * FIELD_CELL
+
+
+def _operations(data: str, hidden: tuple[int, ...]) -> float:
+    """Of one step of both networks: two a weight and row forwards, four backwards."""
+    split = datasets.load(data)
+    n_rows, n_features = split.x_train.shape
+    weights = 2 * sum(n_in * n_out for n_in, n_out in pairwise((n_features, *hidden, 1)))
+    return 6.0 * weights * min(n_rows, BATCH[n_rows <= BATCH[True]])

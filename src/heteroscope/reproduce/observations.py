@@ -1,0 +1,134 @@
+"""The paper's three observations as numbers, and what searching the diagonal alone costs."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from jaxtyping import Float
+
+from heteroscope.agreement import agreement
+from heteroscope.diagram import diagonal_cells, majority_phase
+from heteroscope.reproduce.figures import FIELD, summary_networks, summary_parts
+from heteroscope.reproduce.recipe import Output, Recipe
+from heteroscope.reproduce.text import number
+
+Diagrams = Mapping[str, xr.Dataset]
+FLAT = 1e-3  # average squared slope, in standardised units, below which a function counts as flat
+
+
+def observations(found: Diagrams) -> Output:
+    """The three observations of the paper, each with the number that decides it."""
+    field_theory, sets = found[FIELD], {name: one for name, one in found.items() if name != FIELD}
+    grid = next(iter(sets.values()))["rho"].values
+    rows = []
+    for name, diagram in found.items():
+        same = agreement(diagram, field_theory)
+        phases = majority_phase(diagram).values
+        on = [str(phases[cell]) for cell in diagonal_cells(diagram)]
+        rows.append(
+            {
+                "set": name,
+                "steepest step, %": 100 * steepest_step(diagram, grid),
+                "labels as in the theory, %": 100 * same.unshifted,
+                "after a shift, %": 100 * same.share,
+                "most common label, %": 100 * float(np.unique(phases, return_counts=True)[1].max()) / phases.size,
+                "flat mean, %": 100 * flat_share(diagram, "mean_energy"),
+                "flat precision, %": 100 * flat_share(diagram, "precision_energy"),
+                "S on the diagonal": f"{on.count('S')} of {len(on)}",
+            }
+        )
+    table = pd.DataFrame(rows)
+    of_sets = table[table["set"] != FIELD]
+    verdict = [_first(of_sets, table[table["set"] == FIELD]), _second(of_sets), _third(of_sets)]
+    return Output(table=table, verdict="\n\n".join(verdict))
+
+
+def _first(sets: pd.DataFrame, theory_row: pd.DataFrame) -> str:
+    ours, theirs = float(sets["steepest step, %"].median()), float(theory_row["steepest step, %"].item())
+    return (
+        f"**Observation 1**, sharp transitions: {_confirmed(ours > 50)}. Along the diagonal one step of the grid makes "
+        f"{number(ours)} % of the whole change of the training mean MSE (median of {len(sets)} sets of networks), and "
+        f"{number(theirs)} % in the theory. That networks are sharper than the theory is {_confirmed(ours > theirs)}."
+    )
+
+
+def _second(sets: pd.DataFrame) -> str:
+    labels = sets["labels as in the theory, %"]
+    beaten = int((labels > sets["most common label, %"]).sum())
+    flatter = int((sets["flat precision, %"] > sets["flat mean, %"]).sum())
+    return (
+        f"**Observation 2**, theory and networks agree: {_confirmed(beaten == len(sets))}. {number(labels.min())} to "
+        f"{number(labels.max())} % of the cells have the label of the theory of sine, which is more than the most "
+        f"common label alone would give in {beaten} of {len(sets)} sets. That the precision is flat on a larger area "
+        f"than the mean is {_confirmed(flatter == len(sets))}: it is so in {flatter} of {len(sets)} sets."
+    )
+
+
+def _third(sets: pd.DataFrame) -> str:
+    crossed = sum(not cells.startswith("0 ") for cells in sets["S on the diagonal"])
+    return (
+        f"**Observation 3**, the diagonal crosses S: {_confirmed(crossed == len(sets))}, in {crossed} of {len(sets)} "
+        "sets. An S that is narrower than a step of the grid is missed; the regret below says at which price."
+    )
+
+
+def _confirmed(holds: bool) -> str:
+    return "confirmed" if holds else "contradicted"
+
+
+def steepest_step(diagram: xr.Dataset, rhos: Float[np.ndarray, " rho"]) -> float:
+    """The largest change of the training mean MSE between neighbours on the diagonal, over its whole change there.
+
+    Only points of `rhos` count, so that diagrams of different grids are judged on the same ones.
+    """
+    at = [cell for cell in diagonal_cells(diagram) if np.isclose(diagram["rho"].values[cell[0]], rhos, rtol=1e-9).any()]
+    values = diagram["mean_mse"].sel(split="train").mean("seed").transpose("rho", "gamma").values
+    along = np.array([values[cell] for cell in at])
+    return largest_step(along[np.isfinite(along)])
+
+
+def largest_step(values: Float[np.ndarray, " point"]) -> float:
+    """The largest change between neighbours over the whole change; 0 where nothing changes."""
+    whole = float(np.ptp(values))
+    return float(np.abs(np.diff(values)).max() / whole) if whole else 0.0
+
+
+def flat_share(diagram: xr.Dataset, energy: str) -> float:
+    """The share of cells in which a function has next to no slope; a runaway is none of them."""
+    return float((diagram[energy].sel(split="train").mean("seed") < FLAT).mean())
+
+
+def regret(found: Diagrams) -> Output:
+    """Best test NLL on the diagonal minus best on the whole grid, both of the mean over seeds."""
+    rows = []
+    for name, diagram in found.items():
+        nll = diagram["nll"].sel(split="test").mean("seed").transpose("rho", "gamma").values
+        nll = np.where(np.isfinite(nll), nll, np.inf)
+        best = np.unravel_index(int(np.argmin(nll)), nll.shape)
+        on = min(diagonal_cells(diagram), key=lambda cell: nll[cell])
+        rho, gamma, phases = diagram["rho"].values, diagram["gamma"].values, majority_phase(diagram).values
+        rows.append(
+            {
+                "set": name,
+                "best on the grid": float(nll[best]),
+                "at (rho, gamma)": f"({rho[best[0]]:g}, {gamma[best[1]]:g}), {phases[best]}",
+                "best on the diagonal": float(nll[on]),
+                "at rho": f"{rho[on[0]]:g}, {phases[on]}",
+                "regret": float(nll[on] - nll[best]),
+                "constant model": float(nll[0, -1]),
+            }
+        )
+    table = pd.DataFrame(rows)
+    worst = table.iloc[int(table["regret"].argmax())]
+    verdict = (
+        f"The diagonal costs between {number(table['regret'].min())} and {number(worst['regret'])} nats of test NLL "
+        f"(most on {worst['set']}), with {len(diagonal_cells(diagram))} models instead of {nll.size}."
+    )
+    return Output(table=table, verdict=verdict)
+
+
+OBSERVATIONS = {
+    "observations": Recipe("Section 4", "the paper's three observations as numbers", summary_parts, observations),
+    "regret": Recipe("beyond the paper", "what searching the diagonal alone costs", summary_networks, regret),
+}

@@ -1,0 +1,199 @@
+"""What recipes are made of: diagrams, sweeps and comparisons. A part is its settings; equal settings are one part.
+
+`make(folder)` computes it, keeping in the folder what is finished, so that the same call goes on where one was stopped.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from heteroscope import datasets, defaults, field
+from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor
+from heteroscope.comparison import compare
+from heteroscope.datasets import simulated
+from heteroscope.estimators import HeteroskedasticRegressorCV
+from heteroscope.progress import Progress
+from heteroscope.status import Status
+from heteroscope.sweep import phase_diagram
+from heteroscope.theory import field_diagram
+
+FIELD_FILE = "field.nc"
+
+
+@runtime_checkable
+class Part(Protocol):
+    """A NamedTuple of settings that knows how to compute what they describe."""
+
+    @property
+    def data(self) -> str:
+        """The data set."""
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> Any:
+        """The result, from the folder as far as it is there."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class Networks(NamedTuple):
+    """The phase diagram of networks on one split of a data set."""
+
+    data: str
+    rhos: tuple[float, ...]
+    gammas: tuple[float, ...]
+    n_seeds: int
+    hidden: tuple[int, ...]
+    max_steps: int
+    start: str | float = "he"
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """The diagram, kept tile by tile."""
+        split = datasets.load(self.data)
+        return phase_diagram(
+            split.x_train,
+            split.y_train,
+            X_test=split.x_test,
+            y_test=split.y_test,
+            rhos=self.rhos,
+            gammas=self.gammas,
+            n_seeds=self.n_seeds,
+            hidden=self.hidden,
+            max_steps=self.max_steps,
+            start=self.start,
+            name=self.data,
+            store=folder,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+
+
+class Line(NamedTuple):
+    """Networks along a line through the diagram, as a diagram whose other cells are empty."""
+
+    data: str
+    points: tuple[tuple[float, float], ...]  # (rho, gamma)
+    n_seeds: int
+    hidden: tuple[int, ...]
+    max_steps: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """A diagram of one cell a point, each kept in a folder of its own, put together."""
+        found = []
+        for number, (rho, gamma) in enumerate(self.points):
+            one = Networks(self.data, (rho,), (gamma,), self.n_seeds, self.hidden, self.max_steps)
+            found.append(one.make(folder / f"point-{number}", n_jobs, None))
+            if progress:
+                progress(len(found), len(self.points))
+        return _put_together(found)
+
+
+def _put_together(cells: list[xr.Dataset]) -> xr.Dataset:
+    """Diagrams of different (rho, gamma) as one, without the rows that only a drawing of single fits needs."""
+    words = ("phase", "status")
+    slim = [one.drop_dims("row").assign({name: one[name].astype(object) for name in words}) for one in cells]
+    axes = {name: np.unique([one[name].item() for one in slim]) for name in ("rho", "gamma")}
+    numbers = {str(name): np.nan for name in slim[0].data_vars if name not in words}
+    first = slim[0].assign(steps=slim[0]["steps"].astype(float))
+    whole = first.reindex(axes, fill_value=numbers | dict.fromkeys(words, ""))
+    for one in slim:
+        for name in whole.data_vars:
+            whole[name].loc[{"rho": one["rho"], "gamma": one["gamma"]}] = one[name]
+    return whole.assign({name: whole[name].astype(str) for name in words})
+
+
+class Theory(NamedTuple):
+    """The field theory's phase diagram of a simulated set, judged on a second draw."""
+
+    data: str
+    grid: tuple[float, ...]
+    points: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """The diagram, kept when it is complete: it takes seconds."""
+
+        def solve() -> xr.Dataset:
+            x, y, y_test = simulated.field_draws(self.data, self.points)
+            found = field_diagram(x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, progress=progress)
+            return found.assign_attrs(data_set=self.data)
+
+        return _kept(folder, solve)
+
+
+class Hysteresis(NamedTuple):
+    """The field theory with rho swept up and down: `mean_mse` over (way, rho, gamma), NaN for a runaway."""
+
+    data: str
+    rhos: tuple[float, ...]
+    gammas: tuple[float, ...]
+    points: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """Both sweeps, kept when they are complete."""
+
+        def sweep() -> xr.Dataset:
+            x, y = simulated.field_draw(self.data, self.points)
+            both = field.hysteresis(x, y, self.rhos, self.gammas, progress=progress)
+            return xr.Dataset(
+                {
+                    "mean_mse": (("way", "rho", "gamma"), [_mean_mse(y, grid) for grid in (both.up, both.down)]),
+                    "differ": (("rho", "gamma"), both.differ.astype(np.int8)),
+                },
+                coords={"way": ["up", "down"], "rho": list(self.rhos), "gamma": list(self.gammas)},
+            )
+
+        return _kept(folder, sweep)
+
+
+def _mean_mse(y: Any, grid: field.GridSolution) -> np.ndarray:
+    return np.where(grid.status == Status.RUNAWAY, np.nan, np.mean((grid.mean - y) ** 2, axis=2))
+
+
+def _kept(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """The Dataset of the folder's file, computed and written whole if it is not there."""
+    path = folder / FIELD_FILE
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.part")
+        make().to_netcdf(partial, engine="scipy")
+        partial.replace(path)
+    with xr.open_dataset(path, engine="scipy") as stored:
+        return stored.load().drop_encoding()
+
+
+class Comparison(NamedTuple):
+    """Four methods on runs of a data set, each run another split or draw.
+
+    "paper" and "held-out" search the diagonal and take one model, by the paper's rule (training error) and by held-out
+    likelihood; "beta-nll" and "mle-ensemble" have no penalty and all rows, as in the paper.
+    """
+
+    data: str
+    n_runs: int
+    hidden: tuple[int, ...]
+    search: tuple[tuple[str, int], ...]
+    fit_steps: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
+        """One row a fit, its scores in units of the training targets' standard deviation, as the paper has them."""
+        network = {"hidden": self.hidden, "activation": defaults.PAPER_ACTIVATION}
+        search: dict[str, Any] = {**network, "n_members": 1, "calibrate": False, **dict(self.search)}
+        plain: dict[str, Any] = {**network, "weight_decay": 0.0, "held_out": 0, "max_steps": self.fit_steps}
+        methods = {
+            "paper": HeteroskedasticRegressorCV(selection="paper", **search),
+            "held-out": HeteroskedasticRegressorCV(selection="nll", **search),
+            "beta-nll": BetaNLLRegressor(**plain),
+            "mle-ensemble": MLEEnsembleRegressor(**plain),
+        }
+        records = compare(
+            self.data, methods, protocol="paper", n_splits=self.n_runs, out=folder, n_jobs=n_jobs, progress=progress
+        )
+        splits = datasets.splits(self.data, protocol="paper", n_splits=self.n_runs)
+        scale = records["split"].map({k: float(split.y_train.std()) for k, split in enumerate(splits)})
+        return records.assign(
+            mean_mse=(records["rmse"] / scale) ** 2,
+            std_mse=records["std_mse"] / scale**2,
+            nll=records["nll"] - np.log(scale),
+        )

@@ -1,0 +1,110 @@
+"""Run recipes: parts are computed once and shared, and every result lies beside a record of how it was made."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from heteroscope.plots import save_figure
+from heteroscope.progress import Progress
+from heteroscope.reproduce.recipe import Part, Recipe, part_settings, recipe_settings, settings_hash
+from heteroscope.reproduce.scales import Scale
+from heteroscope.reproduce.text import markdown
+
+Bar = Callable[[str], AbstractContextManager[Progress | None]]  # a progress bar for the part of that name
+
+
+class Kitchen(NamedTuple):
+    """Where results go, how many processes compute them, and who is told how far they are."""
+
+    out: Path
+    scale: Scale
+    n_jobs: int
+    bar: Bar
+
+    @property
+    def folder(self) -> Path:
+        """The results of this scale."""
+        return self.out / self.scale.name
+
+
+def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
+    """Make the parts that are missing, then figure, table and the record, which is written last and returned."""
+    parts = recipe.parts(kitchen.scale)
+    found, seconds, folders = {}, 0.0, {}
+    for label, part in parts.items():
+        found[label], folders[label] = _make(part, kitchen)
+        seconds += _seconds(folders[label])
+    output = recipe.show(found)
+    folder = kitchen.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    if output.figure is not None:
+        save_figure(output.figure, folder / f"{name}.png")
+    if output.table is not None:
+        output.table.to_csv(folder / f"{name}.csv", index=False)
+        (folder / f"{name}.md").write_text(markdown(output.table), encoding="utf-8")
+    settings = recipe_settings(recipe, kitchen.scale)
+    record = {
+        "recipe": name,
+        "source": recipe.source,
+        "title": recipe.title,
+        "scale": kitchen.scale.name,
+        "command": f"heteroscope reproduce {name} --scale {kitchen.scale.name}",
+        "heteroscope": version("heteroscope"),
+        "date": datetime.now(UTC).date().isoformat(),
+        "seconds": round(seconds, 1),
+        "verdict": output.verdict,
+        "settings_hash": settings_hash(settings),
+        "parts": {label: str(path.relative_to(folder)) for label, path in folders.items()},
+        "settings": settings,
+    }
+    _write_json(folder / f"{name}.json", record)
+    return record
+
+
+def read_record(name: str, kitchen: Kitchen) -> dict[str, Any] | None:
+    """The record of a recipe that was run before in this folder, if there is one."""
+    path = kitchen.folder / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _make(part: Part, kitchen: Kitchen) -> tuple[Any, Path]:
+    """The part from its own folder, and the time it took, which is added up over interrupted runs."""
+    settings = part_settings(part)
+    key = settings_hash([settings, version("heteroscope")])
+    folder = kitchen.folder / "parts" / f"{type(part).__name__.lower()}-{part.data}-{key}"
+    started, before, finished = time.perf_counter(), _seconds(folder), False
+    try:
+        with kitchen.bar(f"{type(part).__name__.lower()} of {part.data}") as progress:
+            found = part.make(folder, kitchen.n_jobs, progress)
+        finished = True
+    finally:
+        if not _clock(folder).get("finished") and folder.is_dir():
+            taken = before + time.perf_counter() - started
+            _write_json(_clock_file(folder), {"seconds": taken, "finished": finished, "settings": settings})
+    return found, folder
+
+
+def _seconds(folder: Path) -> float:
+    return float(_clock(folder).get("seconds", 0.0))
+
+
+def _clock(folder: Path) -> dict[str, Any]:
+    path = _clock_file(folder)
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _clock_file(folder: Path) -> Path:
+    """Beside the folder and not in it: a comparison's folder holds its own files alone."""
+    return folder.with_name(f"{folder.name}.json")
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    """A file that is whole or not there."""
+    partial = path.with_name(f".{path.name}.part")
+    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(path)

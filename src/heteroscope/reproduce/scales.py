@@ -1,0 +1,60 @@
+"""How large a reproduction is: minutes on two cores, or the paper's own grids, seeds, points and networks."""
+
+from typing import NamedTuple
+
+from heteroscope import defaults
+from heteroscope.grids import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL
+
+
+class Scale(NamedTuple):
+    """Everything by which a small reproduction differs from a full one."""
+
+    name: str
+    grid: tuple[float, ...]  # rho and gamma of networks
+    diagonal: tuple[float, ...]  # rho along rho = 1 - gamma; if empty, the cells of the grid that lie on it
+    field_grid: tuple[float, ...]  # rho and gamma of the field theory
+    points: int  # of the field theory
+    hysteresis_points: int
+    hidden: tuple[int, ...]
+    max_steps: int  # of a network in a diagram
+    n_seeds: int  # of a cell in the diagrams whose spread is shown
+    n_seeds_rest: int  # of a cell in all others
+    n_runs: int  # of a method in a table
+    search: tuple[tuple[str, int], ...]  # settings of HeteroskedasticRegressorCV
+    fit_steps: int  # of a baseline
+
+
+#: Values of the paper's grid: its lower end, its middle, and every decade on the diagonal from 1e-3 to 1 - 1e-3.
+SMALL_GRID = (1e-11, 1e-6, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999)
+
+SMALL = Scale(
+    name="small",
+    grid=SMALL_GRID,
+    diagonal=(),
+    field_grid=tuple(FIELD_GRID.tolist()),
+    points=1024,
+    hysteresis_points=256,
+    hidden=(64, 64, 64),
+    max_steps=1000,
+    n_seeds=2,
+    n_seeds_rest=1,
+    n_runs=2,
+    search=(("n_coarse", 7), ("n_fine", 2), ("cv", 2), ("max_steps", 600)),
+    fit_steps=600,
+)
+FULL = Scale(
+    name="full",
+    grid=tuple(NETWORK_GRID.tolist()),
+    diagonal=tuple(PAPER_DIAGONAL.tolist()),
+    field_grid=tuple(FIELD_GRID.tolist()),
+    points=4096,
+    hysteresis_points=1024,
+    hidden=defaults.HIDDEN,
+    max_steps=defaults.POINT_STEPS,
+    n_seeds=6,
+    n_seeds_rest=6,
+    n_runs=6,
+    search=(("n_coarse", 12), ("n_fine", 4), ("cv", 5), ("max_steps", 2000)),
+    fit_steps=20_000,
+)
+SCALES = {scale.name: scale for scale in (SMALL, FULL)}

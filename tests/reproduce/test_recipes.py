@@ -1,0 +1,152 @@
+"""Every recipe from its parts to its figure or table; the parts are small theories and made-up records."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from heteroscope import field_diagram
+from heteroscope.datasets import simulated
+from heteroscope.errors import InputError
+from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
+from heteroscope.reproduce.beyond import by_alpha
+from heteroscope.reproduce.costs import seconds, seconds_together
+from heteroscope.reproduce.observations import flat_share, regret, steepest_step
+from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
+from heteroscope.reproduce.tables import METHODS, beside_printed, selection
+
+SMALL, FULL = SCALES["small"], SCALES["full"]
+GRID = (1e-2, 0.1, 0.5, 0.9, 0.99)
+
+
+@cache
+def solved(seed):
+    x, y, y_test = simulated.field_draws("sine", 32, seed)
+    return field_diagram(x, y, y_test=y_test, rhos=GRID, gammas=GRID)
+
+
+def stand_in(part, folder):
+    """Something of the part's kind that takes no training."""
+    if isinstance(part, Networks | Line):
+        draws = [solved(seed).drop_dims("fold_gamma").assign_coords(seed=[seed]) for seed in range(2)]
+        found = xr.concat(draws, "seed", "minimal", "minimal", compat="override")
+        if isinstance(part, Line) or len(part.rhos) > 1:
+            return found
+        gammas = list(part.gammas)
+        return found.isel(rho=[2]).sel(gamma=gammas, method="nearest").assign_coords(rho=list(part.rhos), gamma=gammas)
+    if isinstance(part, Theory):
+        return solved(0)
+    if isinstance(part, Hysteresis):
+        return Hysteresis("sine", (0.5, 0.9, 0.99), (0.02, 0.5), 48).make(folder, 1, None)
+    return records({name: [0.5, 0.7] for name in METHODS})
+
+
+def records(nll):
+    """Runs with these test NLLs and other scores that are all alike."""
+    rows = [
+        {"method": method, "split": k, "nll": value, "mean_mse": 0.25, "std_mse": 0.125, "ece": 0.0625}
+        for method, values in nll.items()
+        for k, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_ends_in_a_figure_or_a_table(name, tmp_path):
+    recipe = RECIPES[name]
+    found = {label: stand_in(part, tmp_path / label) for label, part in recipe.parts(SMALL).items()}
+    output = recipe.show(found)
+    assert output.figure is not None or len(output.table)
+    assert list(recipe.parts(FULL)) == list(found), "both scales have the same columns"
+
+
+def test_settings_and_nothing_else_make_the_hash():
+    hashes = {settings_hash(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
+    assert len(hashes) == 2
+    again = settings_hash(recipe_settings(RECIPES["diagonal"], SMALL))
+    assert again == settings_hash(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
+    more = SMALL._replace(n_seeds=SMALL.n_seeds + 1)
+    assert settings_hash(recipe_settings(RECIPES["summary"], more)) not in hashes
+
+
+def made_up(values, gammas, rhos, **other):
+    """A diagram whose scores are the given arrays over (rho, gamma)."""
+    shape = np.shape(values)
+    variables = {
+        name: (("rho", "gamma", "seed", "split"), np.stack([one] * 2, -1)[:, :, None]) for name, one in other.items()
+    }
+    variables |= {"phase": (("rho", "gamma", "seed"), np.full((*shape, 1), "S"))}
+    variables["status"] = (("rho", "gamma", "seed"), np.full((*shape, 1), "converged"))
+    return xr.Dataset(variables, {"rho": rhos, "gamma": gammas, "seed": [0], "split": ["train", "test"]})
+
+
+def test_regret_is_the_distance_between_two_minima():
+    nll = np.array([[2.0, 1.5, 1.25], [0.25, 1.0, 3.0], [0.75, np.nan, np.inf]])
+    diagram = made_up(nll, [0.1, 0.5, 0.9], [0.1, 0.5, 0.9], nll=nll)
+    row = regret({"made up": diagram}).table.iloc[0]
+    assert row["best on the grid"] == 0.25
+    assert row["at (rho, gamma)"].startswith("(0.5, 0.1)")
+    assert row["best on the diagonal"] == 0.75, "the diagonal holds 1.25 (rho 0.1), 1.0 and 0.75 (rho 0.9)"
+    assert row["regret"] == 0.5
+
+
+def test_the_steepest_step_is_seen_on_common_points_only():
+    along = np.array([1.0, 0.9, 0.3, 0.2, 0.0])  # on the diagonal, by rising rho
+    rhos = [0.1, 0.3, 0.5, 0.7, 0.9]
+    values = np.full((5, 5), 7.0)
+    values[range(5), range(4, -1, -1)] = along
+    diagram = made_up(values, rhos, rhos, mean_mse=values)
+    assert steepest_step(diagram, np.array(rhos)) == pytest.approx(0.6)
+    assert steepest_step(diagram, np.array([0.1, 0.5, 0.9])) == pytest.approx(0.7)
+    assert steepest_step(made_up(values, rhos, rhos, mean_mse=np.ones((5, 5))), np.array(rhos)) == 0.0
+
+
+def test_flat_cells_are_counted_and_runaways_are_not_flat():
+    energy = np.array([[0.0, 1e-4, 2e-3], [np.nan, 5.0, 1e-9]])
+    diagram = made_up(energy, [0.1, 0.5, 0.9], [0.1, 0.5], mean_energy=energy)
+    assert flat_share(diagram, "mean_energy") == 3 / 6
+
+
+def test_tables_put_ours_beside_what_is_printed():
+    paper = {"sine": {"mean_mse": {"ours": "0.80 ± 0.00"}}, "solar flux": {"mean_mse": {"ours": "0.29 ± 0.00"}}}
+    found = records({"paper": [1.0, 3.0]}).assign(mean_mse=[1.0, 3.0])
+    table = beside_printed({"sine": found}, paper, ["paper"])
+    assert table.to_numpy().tolist() == [
+        ["sine, mean MSE", "0.80 ± 0.00", "2 ± 1.4"],  # sd of 1 and 3 is sqrt(2)
+        ["solar flux, mean MSE", "0.29 ± 0.00", "-"],
+    ]
+
+
+def test_selection_counts_the_runs_in_which_the_papers_rule_is_worse():
+    output = selection({"sine": records({"paper": [2.0, 1.0], "held-out": [1.0, 1.5]})})
+    assert "in 1 of 2 runs (50 %)" in output.verdict
+    assert "on no set" in output.verdict
+    vanished = records({"paper": [2.0, 1.0], "held-out": [1.0, 1.5]}).assign(std_mse=0.24)
+    assert "on sine" in selection({"sine": vanished}).verdict
+
+
+def test_shared_parts_cost_once_and_unknown_ones_are_refused():
+    alone = seconds_together([RECIPES["summary"]], SMALL)
+    assert seconds_together([RECIPES["summary"], RECIPES["diagonal"]], SMALL) == alone
+    assert seconds_together([RECIPES["summary"]], FULL) > 10 * alone
+    with pytest.raises(TypeError, match="object"):
+        seconds(object())
+
+
+def test_comparisons_speak_of_known_sets(tmp_path):
+    part = Comparison("sinus", 2, (8, 8), (("n_coarse", 2),), 10)
+    with pytest.raises(InputError, match="did you mean 'sine'"):
+        part.make(tmp_path / "out", 1, None)
+
+
+def test_cells_of_a_line_are_ordered_by_the_penalty_of_the_mean():
+    values = xr.DataArray(
+        [[[np.nan], [0.25]], [[0.75], [np.nan]]],
+        {"rho": [0.5, 0.8], "gamma": [0.1, 0.6], "seed": [0]},
+        ["rho", "gamma", "seed"],
+    )
+    line = by_alpha(values)
+    np.testing.assert_allclose(line["alpha"], [0.1 * 0.25, 0.6])
+    np.testing.assert_allclose(line.values, [[0.75], [0.25]])

@@ -1,0 +1,137 @@
+"""Running recipes: what is written, what is kept, and `heteroscope reproduce` as a user meets it."""
+
+import json
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+from heteroscope import __version__, reproduce
+from heteroscope.cli import main
+from heteroscope.diagram import diagonal_cells
+from heteroscope.plots import diagonal_slices
+from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, run_recipe
+from heteroscope.reproduce.parts import Line, Networks
+from heteroscope.reproduce.scales import SMALL
+
+PNG = b"\x89PNG"
+# The networks of tests/test_cli_map.py, whose programs are compiled once for all tests.
+TINY = SMALL._replace(
+    name="tiny",
+    grid=(0.01, 0.5, 0.99),
+    field_grid=(0.01, 0.5, 0.99),
+    points=48,
+    hidden=(8, 8),
+    max_steps=300,
+    n_seeds=1,
+)
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def kitchen(folder, scale: Scale = TINY):
+    return Kitchen(folder, scale, 1, lambda what: nullcontext())
+
+
+def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
+    record = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path))
+    folder = tmp_path / "tiny"
+    assert (folder / "boundary.png").read_bytes().startswith(PNG)
+    assert json.loads((folder / "boundary.json").read_text()) == json.loads(json.dumps(record))
+    assert record["heteroscope"] == __version__
+    assert record["command"] == "heteroscope reproduce boundary --scale tiny"
+    assert record["settings"]["Sine"]["hidden"] == (8, 8)
+    assert record["seconds"] > 0
+    store = folder / record["parts"]["Sine"] / "diagram.zarr"
+    assert xr.open_zarr(store, consolidated=False).sizes["rho"] == 3
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "parts" in path.parts and path.is_file()}
+    again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path))
+    assert again["seconds"] == record["seconds"], "nothing was computed, so no time is added"
+    written = [path for path, time in before.items() if path.stat().st_mtime_ns != time and path.name != ".lock"]
+    assert not written
+
+
+def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
+    rhos = TINY.grid
+    whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "whole", 1, None)
+    told = []
+    line = Line("sine", tuple((rho, 1 - rho) for rho in rhos), 1, TINY.hidden, TINY.max_steps).make(
+        tmp_path / "line", 1, lambda *n: told.append(n)
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    cells = diagonal_cells(line)
+    assert cells == diagonal_cells(whole) == [(0, 2), (1, 1), (2, 0)]
+    for cell in cells:
+        for name in ("mean_mse", "nll", "steps"):
+            np.testing.assert_allclose(line[name].values[cell], whole[name].values[cell], rtol=1e-5)
+        assert line["status"].values[cell] == whole["status"].values[cell]
+        assert line["phase"].values[cell] == whole["phase"].values[cell]
+    assert (line["status"].values == "").sum() == 6, "all other cells are empty"
+    assert line["nll"].notnull().sum() == 3 * 2, "three cells, two splits"
+    assert diagonal_slices(line) is not None
+
+
+class Broken(dict):
+    """A part that is stopped the first time."""
+
+    data = "sine"
+    _asdict = dict
+    attempts = 0
+
+    def make(self, folder, n_jobs, progress):
+        folder.mkdir(parents=True, exist_ok=True)
+        type(self).attempts += 1
+        if self.attempts == 1:
+            raise KeyboardInterrupt
+        return 7
+
+
+def test_time_before_an_interruption_counts(tmp_path):
+    shown = []
+    recipe = Recipe(
+        "Figure 0", "a stopped one", lambda scale: {"part": Broken()}, lambda found: shown.append(found) or Output()
+    )
+    with pytest.raises(KeyboardInterrupt):
+        run_recipe("stopped", recipe, kitchen(tmp_path))
+    (clock,) = (tmp_path / "tiny" / "parts").glob("*.json")
+    first = json.loads(clock.read_text())
+    assert first["finished"] is False
+    assert not (tmp_path / "tiny" / "stopped.json").exists(), "the record is written last"
+    run_recipe("stopped", recipe, kitchen(tmp_path))
+    second = json.loads(clock.read_text())
+    assert second["finished"] is True
+    assert second["seconds"] > first["seconds"]
+    assert shown == [{"part": 7}]
+
+
+def test_the_command_makes_what_is_named(tmp_path):
+    result = run("reproduce", "data", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "small" / "data.png").read_bytes().startswith(PNG)
+    assert "data: data.json, data.png" in result.stdout
+    listed = run("reproduce", "list", "--out", tmp_path)
+    assert listed.exit_code == 0, listed.output
+    assert all(name in listed.stdout for name in RECIPES)
+
+
+def test_all_runs_every_recipe(tmp_path, monkeypatch):
+    seen = []
+    quick = lambda name, recipe, kitchen: seen.append(name) or {"seconds": 0.0, "verdict": "It holds."}  # noqa: E731
+    monkeypatch.setattr(reproduce, "run_recipe", quick)
+    result = run("reproduce", "all", "--scale", "full", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert seen == list(RECIPES)
+    assert "It holds." in result.stdout
+
+
+@pytest.mark.parametrize(("words", "message"), [(["sumary"], "did you mean 'summary'?"), (["data", "list"], "'list'")])
+def test_mistakes_are_one_line(words, message, tmp_path):
+    result = run("reproduce", *words, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
