@@ -72,15 +72,18 @@ def controls(found: Diagrams) -> Output:
     train, test = (
         {name: by_alpha(one["mean_mse"].sel(split=split)) for name, one in found.items()} for split in ("train", "test")
     )
+    steepest = {
+        name: 100 * float(np.mean([largest_step(seed) for seed in line.values.T])) for name, line in train.items()
+    }
     rows = [
         {
             "networks": name,
-            "steepest step, % of the whole fall": 100 * float(np.mean([largest_step(seed) for seed in line.values.T])),
+            "steepest step, % of the whole fall": share,
             "largest spread of log precision": float(found[name]["log_precision_spread"].mean("seed").max()),
         }
-        for name, line in train.items()
+        for name, share in steepest.items()
     ]
-    shares = "; ".join(f"{row['networks']} {number(row['steepest step, % of the whole fall'])} %" for row in rows)
+    shares = "; ".join(f"{name} {number(share)} %" for name, share in steepest.items())
     verdict = f"A third of a decade of alpha makes this much of the whole fall of the training mean MSE: {shares}."
     return Output(penalty_figure({"training mean MSE": train, "test mean MSE": test}), pd.DataFrame(rows), verdict)
 
