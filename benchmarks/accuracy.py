@@ -1,0 +1,63 @@
+"""Test scores on real tables and on sets that no default was chosen by: ours, NGBoost, CatBoost, a Gaussian process.
+
+`python -m benchmarks accuracy` takes hours; HETEROSCOPE_SPLITS and HETEROSCOPE_SETS make it smaller, and finished fits
+are kept in HETEROSCOPE_FOLDER, so that a second run goes on where the first was stopped.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes, make_friedman1
+
+from heteroscope import comparison
+
+METHODS = ("ours", "beta-nll", "mle-ensemble", "ngboost", "catboost", "gp")
+TUNED_ON = ("yacht", "housing", "concrete", "power")
+
+
+def diabetes() -> pd.DataFrame:
+    """scikit-learn's 442 patients: little signal, and noise that hardly varies."""
+    return load_diabetes(as_frame=True).frame
+
+
+def friedman() -> pd.DataFrame:
+    """Friedman's first problem with ten inputs, five of them idle, and noise that grows tenfold along the fourth."""
+    x, y = make_friedman1(n_samples=1000, random_state=0)
+    noise = np.exp(np.log(10) * x[:, 3]) * 0.3 * np.random.default_rng(1).normal(size=len(y))
+    return pd.DataFrame(x, columns=[f"x{k}" for k in range(10)]).assign(target=y + noise)
+
+
+def houses() -> pd.DataFrame:
+    """A made-up town in the manner of the California houses: prices by place and income, dearer ones less certain."""
+    random = np.random.default_rng(2)
+    income, age = random.gamma(4.0, 1.0, 3000), random.uniform(1, 50, 3000)
+    east, north = random.uniform(-1, 1, (2, 3000))
+    coast = np.exp(-((east + 0.5 * north) ** 2) / 0.1)
+    level = 0.5 + 0.4 * income + 1.5 * coast * np.sqrt(income) - 0.01 * age
+    price = level * np.exp((0.1 + 0.2 * coast) * random.normal(size=3000))
+    return pd.DataFrame({"income": income, "age": age, "east": east, "north": north, "target": price})
+
+
+NOT_TUNED_ON: dict[str, Callable[[], pd.DataFrame]] = {"diabetes": diabetes, "friedman": friedman, "houses": houses}
+
+
+def main() -> None:
+    wanted = os.environ.get("HETEROSCOPE_SETS", ",".join((*TUNED_ON, *NOT_TUNED_ON))).split(",")
+    n_splits = int(os.environ.get("HETEROSCOPE_SPLITS", "20"))
+    folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or tempfile.mkdtemp(prefix="accuracy-"))
+    print(f"## Accuracy\n\n{n_splits} random 90/10 splits, original units; every fit is kept in {folder.name}.\n")
+    for name in wanted:
+        data, target = name, None
+        if name in NOT_TUNED_ON:
+            folder.mkdir(parents=True, exist_ok=True)
+            data, target = folder / f"{name}.csv", "target"
+            NOT_TUNED_ON[name]().to_csv(data, index=False)
+        methods = [m for m in METHODS if m != "gp" or name != "power"]
+        records = comparison.compare(
+            data, methods, target=target, n_splits=n_splits, out=folder / f"{name}-compare", n_jobs=-1
+        )
+        print(f"### {name}\n\n{comparison.markdown(comparison.summary(records))}\n", flush=True)
