@@ -209,7 +209,7 @@ class TestPredict:
         result = run("predict", folder, path, "--out", tmp_path / "p.csv")
         assert result.exit_code == 0, result.output
         assert result.output == ""
-        before, after = pd.read_csv(path), pd.read_csv(tmp_path / "p.csv")
+        before, after = (pd.read_csv(one, float_precision="round_trip") for one in (path, tmp_path / "p.csv"))
         pd.testing.assert_frame_equal(after[before.columns], before)
         assert list(after.columns) == [*before.columns, *ADDED]
         bundle = load_bundle(folder)

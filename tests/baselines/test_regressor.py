@@ -92,7 +92,7 @@ def ensemble():
 def forward(network, h):
     for layer in network[:-1]:
         h = h @ layer.weight + layer.bias
-        h = np.where(h > 0, h, 0.01 * h)
+        h = h / (1 + np.exp(-h))
     return (h @ network[-1].weight + network[-1].bias)[:, 0]
 
 
