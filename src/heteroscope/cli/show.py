@@ -14,11 +14,11 @@ def print_path(model: Any) -> None:
 
     path = model.cv_results_
     table = Table(
-        title="The diagonal: held-out scores, strong to weak regularisation; last, the loss once the std is scaled",
+        title="The diagonal: held-out scores, strong to weak regularisation",
         **_TABLE,
     )
     loss = "CRPS" if model.selection == "crps" else "NLL"
-    for name in ("", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} then", "phase", "status"):
+    for name in ("", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} scaled", "phase", "status"):
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
     for k in range(len(path["rho"])):
         table.add_row(
