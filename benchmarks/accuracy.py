@@ -1,7 +1,7 @@
 """Test scores on real tables and on sets that no default was chosen by: ours, NGBoost, CatBoost, a Gaussian process.
 
-`python -m benchmarks accuracy` takes hours; HETEROSCOPE_SPLITS, HETEROSCOPE_SETS and HETEROSCOPE_METHODS make it smaller,
-and finished fits are kept in HETEROSCOPE_FOLDER, so that a second run goes on where the first was stopped.
+`python -m benchmarks accuracy` takes hours. HETEROSCOPE_SPLITS, HETEROSCOPE_SETS and HETEROSCOPE_METHODS make it
+smaller; finished fits are kept in HETEROSCOPE_FOLDER, so that a second run goes on where the first was stopped.
 """
 
 import os
