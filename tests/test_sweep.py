@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import numpy as np
@@ -131,15 +130,22 @@ def test_bad_input_is_one_line(split, arguments, complaint):
         phase_diagram(**{"X": split.x_train, "y": split.y_train} | arguments)
 
 
-SWEEP = """
-    import sys
-    from heteroscope import datasets, phase_diagram
+SWEEP = {
+    "rhos": [0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999],
+    "gammas": [0.1, 0.9],
+    "n_seeds": 3,
+    "hidden": (16, 16),
+    "max_steps": 500,
+    "n_jobs": 2,
+}
+SCRIPT = f"""
+import sys
+from heteroscope import datasets, phase_diagram
 
-    if __name__ == "__main__":
-        split = datasets.load("sine")
-        phase_diagram(split.x_train, split.y_train, X_test=split.x_test, y_test=split.y_test,
-                      rhos=[0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999], gammas=[0.1, 0.9], n_seeds=3,
-                      hidden=(16, 16), max_steps=500, n_jobs=int(sys.argv[2]), store=sys.argv[1])
+if __name__ == "__main__":
+    split = datasets.load("sine")
+    rows = dict(X=split.x_train, y=split.y_train, X_test=split.x_test, y_test=split.y_test)
+    phase_diagram(**rows, store=sys.argv[1], **{SWEEP!r})
 """
 
 
@@ -147,16 +153,15 @@ def marks(folder):
     return len(list((folder / NAME / "done").glob("*.0"))) + len(list((folder / NAME / "done").glob("*.[12]")))
 
 
-def test_killed_at_random_moments_it_ends_in_the_same_diagram(tmp_path):
+def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
     script = tmp_path / "sweep.py"
-    script.write_text(textwrap.dedent(SWEEP))
-    subprocess.run([sys.executable, script, tmp_path / "whole", "1"], check=True)
+    script.write_text(SCRIPT)
     chance = random.Random(0)
     killed = 0
     while killed < 2:
         before = marks(tmp_path / "killed")
         # a session of its own, so that the whole family can be killed at once
-        run = subprocess.Popen([sys.executable, script, tmp_path / "killed", "2"], start_new_session=True)
+        run = subprocess.Popen([sys.executable, script, tmp_path / "killed"], start_new_session=True)
         while run.poll() is None and marks(tmp_path / "killed") == before:
             time.sleep(0.02)
         time.sleep(chance.uniform(0.0, 0.3))
@@ -169,8 +174,11 @@ def test_killed_at_random_moments_it_ends_in_the_same_diagram(tmp_path):
         assert (unfinished.phase == "").any()
         assert (unfinished.phase != "").any()
     assert killed
-    subprocess.run([sys.executable, script, tmp_path / "killed", "2"], check=True)
-    assert open_diagram(tmp_path / "killed").identical(open_diagram(tmp_path / "whole"))
+    rows = {"X": split.x_train, "y": split.y_train, "X_test": split.x_test, "y_test": split.y_test}
+    whole = phase_diagram(**rows, **SWEEP | {"n_jobs": 1})
+    resumed = phase_diagram(**rows, **SWEEP, store=tmp_path / "killed")
+    assert resumed.identical(open_diagram(tmp_path / "killed"))
+    assert resumed.identical(whole)
 
 
 def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
