@@ -72,15 +72,16 @@ def controls(found: Diagrams) -> Output:
     train, test = (
         {name: by_alpha(one["mean_mse"].sel(split=split)) for name, one in found.items()} for split in ("train", "test")
     )
+    steps = {name: 100 * float(np.mean([largest_step(seed) for seed in line.values.T])) for name, line in train.items()}
     rows = [
         {
             "networks": name,
-            "steepest step, % of the whole fall": 100 * float(np.mean([largest_step(seed) for seed in line.values.T])),
+            "steepest step, % of the whole fall": step,
             "largest spread of log precision": float(found[name]["log_precision_spread"].mean("seed").max()),
         }
-        for name, line in train.items()
+        for name, step in steps.items()
     ]
-    shares = "; ".join(f"{row['networks']} {number(row['steepest step, % of the whole fall'])} %" for row in rows)
+    shares = "; ".join(f"{name} {number(step)} %" for name, step in steps.items())
     verdict = f"A third of a decade of alpha makes this much of the whole fall of the training mean MSE: {shares}."
     return Output(penalty_figure({"training mean MSE": train, "test mean MSE": test}), pd.DataFrame(rows), verdict)
 
