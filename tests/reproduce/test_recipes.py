@@ -15,7 +15,7 @@ from heteroscope.reproduce.beyond import by_alpha
 from heteroscope.reproduce.costs import seconds, seconds_together
 from heteroscope.reproduce.observations import flat_share, regret, steepest_step
 from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
-from heteroscope.reproduce.tables import METHODS, beside_printed, selection
+from heteroscope.reproduce.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
 GRID = (1e-2, 0.1, 0.5, 0.9, 0.99)
@@ -125,6 +125,13 @@ def test_selection_counts_the_runs_in_which_the_papers_rule_is_worse():
     assert "on no set" in output.verdict
     vanished = records({"paper": [2.0, 1.0], "held-out": [1.0, 1.5]}).assign(std_mse=0.24)
     assert "on sine" in selection({"sine": vanished}).verdict
+
+
+def test_a_set_is_won_by_the_lower_mean_over_runs():
+    one = records({"held-out": [1.0, 4.0], "mle-ensemble": [2.0, 2.0]})
+    two = records({"held-out": [1.0, 2.0], "mle-ensemble": [2.0, 2.0]})
+    assert sets_won({"one": one, "two": two}, "held-out", "mle-ensemble", "nll") == 1
+    assert sets_won({"one": one}, "mle-ensemble", "held-out", "nll") == 1
 
 
 def test_shared_parts_cost_once_and_unknown_ones_are_refused():

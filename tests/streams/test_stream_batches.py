@@ -75,6 +75,9 @@ def test_an_error_of_the_reading_thread_reaches_the_user(tmp_path, table):
     found = survey(stream)
     reader = ahead(chunks(Order(stream, found.training, found.scaling, 50, 0), 0))
     next(reader)
-    np.save(paths[1], table.y + 1)
+    np.save(tmp_path / "other.npy", table.y + 1)
+    (tmp_path / "other.npy").replace(
+        paths[1]
+    )  # at once: a file that is still being written is short, which is told first
     with pytest.raises(InputError, match=r"y.npy has changed since the run began"):
         list(islice(reader, 100))
