@@ -92,27 +92,23 @@ def cross_validate(
     ]
     fits = train(tasks, recipe, n_jobs=n_jobs, progress=progress)
     columns = [
-        _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else [_unseen(fold)] * len(points)
+        _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else []
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
     ]
     return [Point(point, tuple(column[k] for column in columns)) for k, point in enumerate(points)]
 
 
-def join(point: Point, more: Point) -> Point:
-    """The point with more members in the folds that it has seen, and with more folds."""
-    known = [
-        result._replace(
-            means=np.concatenate([result.means, other.means]), stds=np.concatenate([result.stds, other.stds])
-        )
-        for result, other in zip(point.results, more.results, strict=False)
-    ]
-    return Point(point.logits, (*known, *more.results[len(known) :]))
-
-
-def _unseen(fold: Fold) -> FoldResult:
-    """What a fold without seeds says: nothing."""
-    nobody = np.empty((0, len(fold.held.y)))
-    return FoldResult(nobody, nobody, {}, Observables(np.nan, np.nan, np.nan, np.nan), Status.NOT_FINITE)
+def add_members(point: Point, more: Point) -> Point:
+    """The point with another's members beside its own in every fold."""
+    return Point(
+        point.logits,
+        tuple(
+            result._replace(
+                means=np.concatenate([result.means, other.means]), stds=np.concatenate([result.stds, other.stds])
+            )
+            for result, other in zip(point.results, more.results, strict=True)
+        ),
+    )
 
 
 def _judge_all(fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe) -> list[FoldResult]:

@@ -11,21 +11,21 @@ from jaxtyping import Float
 from heteroscope.grids import bisect, refine
 from heteroscope.phases import Phase
 from heteroscope.progress import Progress
-from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate, join
+from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import OVERFIT, choose, finalists, paper_midpoint
 from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
-FINALIST_MEMBERS = 2
+JUDGES = 2
 
 
 class Race:
     """What is the same for all points: the folds, how models are trained, the rule of choice; and how far it has come.
 
-    With `calibrate`, points are judged by their std after scaling, the finalists by two members a fold (an ensemble
-    stands a weaker penalty than one model), and the chosen one gets all seeds of every fold, so that its scale can be
-    told for an ensemble.
+    With `calibrate`, points are judged by their std after scaling and by two members a fold, since an ensemble stands a
+    weaker penalty than one model; the chosen one gets all seeds of every fold, so that its scale can be told for an
+    ensemble.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class Race:
 
     def plan(self, n_points: int, n_finalists: int) -> None:
         """Tell the progress bar how many models there will be at most."""
-        n_final = sum(len(fold.seeds) for fold in self.folds(0, self.n_judges)) - 1
+        first, *others = (len(fold.seeds) for fold in self.folds(0, self.n_judges))
         n_more = sum(len(fold.seeds) for fold in self.folds(self.n_judges)) if self.calibrate else 0
-        self.n_planned = n_points + n_finalists * n_final + n_more
+        self.n_planned = n_points * first + n_finalists * sum(others) + n_more
 
     @property
     def n_judges(self) -> int:
-        """Members a fold by which finalists are judged."""
-        return FINALIST_MEMBERS if self.calibrate else 1
+        """Members a fold by which points are judged."""
+        return JUDGES if self.calibrate else 1
 
     def folds(self, first: int = 0, last: int | None = None) -> list[Fold]:
         """The folds with some of their seeds."""
@@ -66,14 +66,13 @@ class Race:
 
     def screen(self, points: Sequence[Logits]) -> list[Point]:
         """Every point on the first fold."""
-        return self.fit(points, self.folds(0, 1)[:1])
+        return self.fit(points, self.folds(0, self.n_judges)[:1])
 
     def complete(self, points: list[Point], chosen: list[int]) -> list[Point]:
         """All points, the chosen ones with the results of all folds."""
-        first, *others = self.folds(0, self.n_judges)
-        more = self.fit([points[k].logits for k in chosen], [first._replace(seeds=first.seeds[1:]), *others])
-        together = {k: join(points[k], point) for k, point in zip(chosen, more, strict=True)}
-        return [together.get(k, point) for k, point in enumerate(points)]
+        more = self.fit([points[k].logits for k in chosen], self.folds(0, self.n_judges)[1:])
+        results = {k: point.results for k, point in zip(chosen, more, strict=True)}
+        return [Point(point.logits, point.results + results.get(k, ())) for k, point in enumerate(points)]
 
     def best_of(self, points: list[Point], n_finalists: int) -> Search:
         """The best points of the first fold see the other folds, and one of them is chosen."""
@@ -84,9 +83,9 @@ class Race:
 
     def finish(self, points: list[Point], best: int) -> Search:
         """The choice; if it is to be calibrated, with all members of every fold."""
-        if self.calibrate:
+        if self.calibrate and self.folds(self.n_judges)[0].seeds:
             (more,) = self.fit([points[best].logits], self.folds(self.n_judges))
-            points = [join(point, more) if k == best else point for k, point in enumerate(points)]
+            points = [add_members(point, more) if k == best else point for k, point in enumerate(points)]
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
         return Search(points, best)
