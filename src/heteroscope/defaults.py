@@ -1,7 +1,7 @@
 """Defaults that the estimators and the command line share; nothing is imported here, so that help comes at once."""
 
 HIDDEN = (128, 128, 128)
-ACTIVATION, PAPER_ACTIVATION = "silu", "leaky_relu"  # of estimators, by held-out score; and of phase diagrams
+ACTIVATION, PAPER_ACTIVATION = "silu", "leaky_relu"  # of estimators, for smooth curves; and of phase diagrams
 SELECTION = "nll"
 FOLDS = "auto"
 FEW_ROWS, FOLDS_OF_FEW_ROWS, HELD_OUT_OF_MANY_ROWS = 2000, 5, 0.2  # what "auto" means
