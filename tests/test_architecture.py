@@ -41,6 +41,7 @@ ORDER = [
     "backends",
     "store",
     "sweep",
+    "gaussian",
     "estimators",
     "tuning",
     "baselines",

@@ -10,18 +10,12 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from cluster_noise import TOLERATED
 from heteroscope import datasets, phase_diagram
 from heteroscope.backends import backend
 from heteroscope.errors import InputError
 
-# Both libraries keep sockets, files and child processes to themselves that Python complains about when they go.
-pytestmark = [
-    pytest.mark.filterwarnings("default::ResourceWarning"),
-    pytest.mark.filterwarnings("default::DeprecationWarning"),
-    pytest.mark.filterwarnings("default::FutureWarning"),
-    pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
-]
-os.environ["RAY_AUTH_MODE"] = "disabled"  # read when Ray is first imported; the cluster listens on this machine only
+pytestmark = TOLERATED
 
 
 def sweep(after_first_tile=None):

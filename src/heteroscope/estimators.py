@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
 from scipy.special import expit
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -17,26 +14,23 @@ from heteroscope import defaults
 from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
+from heteroscope.gaussian import GaussianRegressor, member_seeds, positive_integer, refuse_store
 from heteroscope.grids import diagonal
 from heteroscope.lockstep.fitting import (
     SEARCH_SHARE,
     Ground,
-    checked_share,
     held_score,
     refuse_beside_a_stream,
     search_on,
     stream_batch,
-    survey_ground,
 )
 from heteroscope.lockstep.partial import begin, go_on
 from heteroscope.lockstep.partial import fits as partial_fits
-from heteroscope.networks import Architecture, Params, check_architecture
-from heteroscope.phases import label, observe
-from heteroscope.predictive import Prediction, moment_match, predict_members, stack_members
+from heteroscope.predictive import Prediction, stack_members
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
-from heteroscope.rows import Rows, batch_rows, merge_rows, step_count
-from heteroscope.scaling import ROUNDING, Scaling
+from heteroscope.rows import Rows, batch_rows, step_count
+from heteroscope.scaling import Scaling
 from heteroscope.search import (
     SELECTIONS,
     Fold,
@@ -49,113 +43,12 @@ from heteroscope.search import (
     squared_score,
     std_scale,
 )
+from heteroscope.search.folds import checked_share, held_out_fold, make_folds
 from heteroscope.stages import Recipe, mean_first_recipe
-from heteroscope.status import Status
-from heteroscope.streams.stream import Stream, checked_read
+from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
-MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
-
-
-class GaussianRegressor(RegressorMixin, BaseEstimator):
-    """What all regressors here share: a Gaussian for every row, from one or more trained members."""
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The mean of every row, or with `return_std=True` the pair (mean, std), in the target's own units."""
-        prediction = self.predict_parts(X)
-        return (prediction.mean, prediction.std) if return_std else prediction.mean
-
-    def predict_parts(self, X: Any) -> Prediction:
-        """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (disagreement of the members)."""
-        check_is_fitted(self)
-        if isinstance(X, Stream):
-            return self._predict_stream(X)
-        x = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._combine(x)
-
-    def _predict_stream(self, stream: Stream) -> Prediction:
-        """A block at a time: only what is predicted stays in memory."""
-        if stream.n_features != self.n_features_in_:
-            raise InputError(f"the stream has {stream.n_features} features and the model expects {self.n_features_in_}")
-        inputs = (checked_read(stream, block)[0] for block in stream.blocks())
-        parts = [self._combine(x) for x in inputs]
-        return Prediction(*(np.concatenate(values) for values in zip(*parts, strict=True)))
-
-    def predict_interval(
-        self, X: Any, coverage: float = 0.9
-    ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
-        """(lower, upper) of the central interval that holds a new target with probability `coverage`."""
-        if not 0.0 < coverage < 1.0:
-            raise InputError(f"coverage must lie strictly between 0 and 1, got {coverage!r}")
-        lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
-        return lower, upper
-
-    def predict_quantiles(self, X: Any, quantiles: Any) -> Float[np.ndarray, "point quantile"]:
-        """One column a quantile."""
-        wanted = np.atleast_1d(np.asarray(quantiles, float))
-        if np.any((wanted <= 0) | (wanted >= 1)):
-            raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
-        forecast = self.pred_dist(X)
-        return np.column_stack([forecast.ppf(level) for level in wanted])
-
-    def pred_dist(self, X: Any) -> Any:
-        """The predictive distribution as a frozen `scipy.stats.norm`, one entry a row."""
-        mean, std = self.predict(X, return_std=True)
-        return stats.norm(loc=mean, scale=std)
-
-    def _predict_members(
-        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
-    ) -> MemberMoments:
-        """Mean and std of every member; a method whose second network is no precision reads it in its own way."""
-        return predict_members(members, x, scaling, self.activation)
-
-    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """The members as one Gaussian a row."""
-        return moment_match(*self._predict_members(self.members_, x, self.scaling_))
-
-    def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
-        """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
-        x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-        given = Rows(x, target.astype(np.float64), weight)
-        rows = merge_rows(*given)
-        if len(rows.y) < 2:
-            raise InputError(
-                f"{len(x)} rows were given but only {len(rows.y)} differs from the others and has a positive weight; "
-                "a standard deviation needs at least two different rows"
-            )
-        if np.ptp(rows.y) <= ROUNDING * np.abs(rows.y).max():
-            raise InputError(
-                f"the target is constant ({rows.y[0]:g}), so there is nothing to learn; check the target column"
-            )
-        return given, rows
-
-    def _architecture(self, rows: Rows) -> Architecture:
-        check_architecture(self.hidden, self.activation, self.start)
-        return Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
-
-    def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> Ground:
-        """The stream surveyed, and what a fit on it leaves behind whatever was learned."""
-        if store is not None and self.random_state is None:
-            raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
-        ground = survey_ground(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
-        self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
-        return ground
-
-    def _keep_members(self, fits: Sequence[Fit]) -> None:
-        """The fits whose numbers stayed finite become the members; the status of all of them is kept."""
-        usable = [fit for fit in fits if fit.status != Status.NOT_FINITE]
-        if not usable:
-            raise InputError(f"training did not stay finite: {Status.NOT_FINITE.meaning}")
-        self.members_ = stack_members([fit.params for fit in usable])
-        self.status_ = tuple(fit.status for fit in fits)
-        self.n_iter_ = max(fit.steps for fit in fits)
-
-    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
-        prediction = self._combine(rows.x)
-        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
-        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
 
 
 class PointRegressor(GaussianRegressor):
@@ -328,13 +221,13 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     Parameters
     ----------
-    search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work, and seldom better.
+    search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work.
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
     n_finalists : points that see all folds.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
-    calibrate : scale the std by one factor, under which held-out rows are likeliest; False leaves it to the networks.
+    calibrate : scale the std by one factor that held-out rows tell; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     hidden, activation, start, schedule, max_steps, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
@@ -400,7 +293,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         given, rows = self._check_fit_input(X, y, sample_weight)
         recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
-        folds = _folds(self.cv, given, rows, random)
+        folds = make_folds(self.cv, given, rows, random)
         n_members = positive_integer("n_members", self.n_members)
         n_judges = min(n_members, MEMBERS_THAT_CALIBRATE)
         seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))
@@ -454,56 +347,3 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.std_scale_ = std_scale(best, [ground.fold]) if calibrate else 1.0
         self._observe(ground.survey.sample, squared_score(best, [ground.fold]) / self.std_scale_**2)
         return self
-
-
-def refuse_store(store: Any) -> None:
-    """`store` keeps runs on streams; arrays in memory have nothing to keep."""
-    if store is not None:
-        raise InputError("store keeps a run on a stream: open the data with heteroscope.streams.open_stream")
-
-
-def positive_integer(name: str, value: Any) -> int:
-    """`value` as an int, or an error that names the parameter."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a positive integer, got {value!r}")
-    return int(value)
-
-
-def member_seeds(random_state: Any, n: int) -> list[int]:
-    """Independent seeds from one random state; the same state gives the same seeds."""
-    entropy = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    return [int(seed) for seed in np.random.SeedSequence(entropy).generate_state(n)]
-
-
-def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
-    """Rows for the model that judges a fit; None if no share is wanted or too few rows are there to judge by."""
-    n_held = int(np.ceil(checked_share(share) * len(rows.y)))
-    order = random.permutation(len(rows.y))
-    if n_held == 0 or len(rows.y) - n_held < 2:
-        return None
-    return Fold(rows.take(np.sort(order[n_held:])), rows.take(np.sort(order[:n_held])))
-
-
-def _folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState) -> list[Fold]:
-    """Shuffled folds of the merged rows for a number; a splitter's own, which counts the rows as they were given."""
-    if isinstance(cv, str) and cv == "auto":
-        cv = defaults.FOLDS_OF_FEW_ROWS if len(merged.y) <= defaults.FEW_ROWS else defaults.HELD_OUT_OF_MANY_ROWS
-    if isinstance(cv, float):
-        fold = held_out_fold(cv, merged, random) if 0 < cv < 1 else None
-        if fold is None:
-            raise InputError(f"cv={cv!r} as a share must leave rows to judge by and two rows to train on")
-        return [fold]
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        if cv < 2:
-            raise InputError(f"cv must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {cv!r}")
-        splitter = KFold(min(int(cv), len(merged.y)), shuffle=True, random_state=random.randint(2**31 - 1))
-        return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]
-    folds = [
-        Fold(merge_rows(*given.take(train)), merge_rows(*given.take(held)))
-        for train, held in check_cv(cv).split(given.x, given.y)
-    ]
-    if any(len(fold.training.y) < 1 or len(fold.held.y) < 1 for fold in folds):
-        raise InputError(
-            "a fold has no row of positive weight to train on or to judge by; choose other folds or weights"
-        )
-    return folds

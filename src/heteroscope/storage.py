@@ -29,12 +29,8 @@ from heteroscope.baselines import (
 )
 from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
-from heteroscope.estimators import (
-    GaussianRegressor,
-    HeteroskedasticRegressor,
-    HeteroskedasticRegressorCV,
-    PointRegressor,
-)
+from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
+from heteroscope.gaussian import GaussianRegressor
 from heteroscope.networks import Layer, Network, Params, check_architecture
 from heteroscope.phases import Observables, Phase
 from heteroscope.scaling import Scaling

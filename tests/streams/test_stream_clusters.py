@@ -1,21 +1,13 @@
 """A search over a stream on real local clusters: one group of models a worker, the same numbers as here."""
 
-import os
-
 import numpy as np
 import pytest
 
+from cluster_noise import TOLERATED
 from heteroscope import HeteroskedasticRegressorCV
 from heteroscope.backends import backend
 
-# Both libraries keep sockets, files and child processes to themselves that Python complains about when they go.
-pytestmark = [
-    pytest.mark.filterwarnings("default::ResourceWarning"),
-    pytest.mark.filterwarnings("default::DeprecationWarning"),
-    pytest.mark.filterwarnings("default::FutureWarning"),
-    pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning"),
-]
-os.environ["RAY_AUTH_MODE"] = "disabled"  # read when Ray is first imported; the cluster listens on this machine only
+pytestmark = TOLERATED
 
 
 def search(stream):

@@ -17,7 +17,7 @@ from heteroscope import (
 )
 from heteroscope.baselines import MLEEnsembleRegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import member_seeds
+from heteroscope.gaussian import member_seeds
 from heteroscope.streams import open_stream
 from heteroscope.streams.batches import Order, chunks
 from heteroscope.streams.survey import survey

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import GaussianRegressor, member_seeds, positive_integer
+from heteroscope.gaussian import GaussianRegressor, member_seeds, positive_integer
 from heteroscope.phases import label, observe
 from heteroscope.predictive import Prediction
 from heteroscope.progress import progress_bar

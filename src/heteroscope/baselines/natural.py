@@ -21,7 +21,7 @@ from heteroscope.baselines.laplace import (
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.errors import InputError
-from heteroscope.estimators import MemberMoments, held_out_fold, member_seeds, positive_integer
+from heteroscope.gaussian import MemberMoments, member_seeds, positive_integer
 from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
 from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
 from heteroscope.predictive import Prediction, member_outputs, moment_match, padded_blocks, stack_members
@@ -30,6 +30,7 @@ from heteroscope.regularisation import Strengths, logits_from_alpha_beta
 from heteroscope.rows import Rows, step_count
 from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
+from heteroscope.search.folds import held_out_fold
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job

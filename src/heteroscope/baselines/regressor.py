@@ -16,13 +16,14 @@ from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.errors import InputError
-from heteroscope.estimators import held_out_fold, member_seeds, refuse_store
+from heteroscope.gaussian import member_seeds, refuse_store
 from heteroscope.lockstep.fitting import refuse_beside_a_stream
 from heteroscope.predictive import stack_members
 from heteroscope.progress import Progress, progress_bar
 from heteroscope.rows import Rows, step_count
 from heteroscope.scaling import Scaling
 from heteroscope.search import Fold
+from heteroscope.search.folds import held_out_fold
 from heteroscope.stages import Recipe
 from heteroscope.status import Status
 from heteroscope.streams.stream import Stream

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from heteroscope.baselines.student import StudentRegressor, StudentT
 from heteroscope.errors import InputError
-from heteroscope.estimators import positive_integer
+from heteroscope.gaussian import positive_integer
 from heteroscope.objective import Objective, mean_objective
 from heteroscope.predictive import Prediction
 from heteroscope.rows import Rows

@@ -10,8 +10,9 @@ import numpy as np
 
 from heteroscope.baselines.objectives import decay_logits
 from heteroscope.errors import InputError
-from heteroscope.estimators import member_seeds
-from heteroscope.lockstep.fitting import Ground, checked_share
+from heteroscope.gaussian import member_seeds
+from heteroscope.lockstep.fitting import Ground
+from heteroscope.search.folds import checked_share
 from heteroscope.stages import Recipe
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job

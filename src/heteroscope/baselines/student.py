@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope import student
 from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.estimators import MemberMoments
+from heteroscope.gaussian import MemberMoments
 from heteroscope.networks import Params, apply_layer, apply_trunk, positive, predict_mean
 from heteroscope.objective import Batch, Objective, Terms, weight_norm
 from heteroscope.predictive import member_outputs

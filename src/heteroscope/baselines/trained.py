@@ -12,7 +12,7 @@ from scipy import stats
 from heteroscope import defaults
 from heteroscope.baselines.heads import variance_head
 from heteroscope.engine import Task, train
-from heteroscope.estimators import GaussianRegressor, MemberMoments
+from heteroscope.gaussian import GaussianRegressor, MemberMoments
 from heteroscope.networks import Architecture, Params
 from heteroscope.objective import Objective
 from heteroscope.phases import RUNAWAY_SCORE

@@ -113,10 +113,3 @@ def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
         return None
     (mean,), (std,) = read(stack_members([fit.params]), held.x, ground.order.scaling)
     return float(np.mean(((held.y - mean) / std) ** 2))
-
-
-def checked_share(share: Any) -> float:
-    """The share of rows to hold out, as a number."""
-    if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
-        raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
-    return float(share)
