@@ -49,7 +49,7 @@ def alone():
 def dask_cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield (
             cluster.scheduler_address,
             lambda: os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL),

@@ -39,7 +39,7 @@ def _dask_client(scheduler: str | None) -> Iterator[None]:
     except ImportError as error:
         raise InputError("the dask backend needs `pip install 'heteroscope[dask]'`") from error
     if scheduler is None:
-        with LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        with LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
             yield
         return
     try:
