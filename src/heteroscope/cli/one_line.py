@@ -1,14 +1,20 @@
 """Commands whose every complaint is one line on standard error, `Error: ...`, and a non-zero exit code."""
 
 import difflib
+import multiprocessing
 import os
 import re
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+GRACE = 10.0  # seconds that an interrupted command has to put its things in order
 
 
 class OneLineGroup(click.Group):
@@ -17,7 +23,8 @@ class OneLineGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command and leave, whatever happened."""
         try:
-            code = super().main(*args, **extra | {"standalone_mode": False})
+            with _interrupts_that_count():
+                code = super().main(*args, **extra | {"standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
             sys.exit(0)
@@ -96,12 +103,39 @@ def _in_options(message: str, ctx: click.Context) -> str:
     return re.sub(r"\b(\w+)\b(?:=['\"]?([\w.+-]+\w)['\"]?)?", spelled, message)
 
 
+@contextmanager
+def _interrupts_that_count() -> Iterator[None]:
+    """Ctrl-C ends the command: if a library swallows it, or waits for a process that was just being born, by force."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # a background job ignores interrupts
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        watch = threading.Timer(GRACE, _leave_by_force)
+        watch.daemon = True
+        watch.start()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _leave_by_force() -> NoReturn:
+    _kill_workers()
+    os.write(sys.stderr.fileno(), b"Error: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
 def _stop_workers() -> None:
     """End the processes that training started: an interrupted command leaves nothing running."""
-    import multiprocessing
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _kill_workers()
+
+
+def _kill_workers() -> None:
     for process in multiprocessing.active_children():
         if process.pid is not None:  # joblib's processes have no kill() of their own
             os.kill(process.pid, signal.SIGKILL)
