@@ -77,7 +77,7 @@ def _program(stage: Stage, recipe: Recipe, n_rows: int) -> Callable[[], float]:
 
     def seconds(n_steps: int) -> float:
         start = process_time()
-        jax.block_until_ready(advance(models, rows, rows, n_steps, stage, recipe))
+        jax.block_until_ready(advance(models, rows, n_steps, stage, recipe))
         return process_time() - start
 
     seconds(1)

@@ -43,12 +43,14 @@ def train(
     *,
     n_jobs: int | None = None,
     tile: int | None = None,
+    capacity: int = 0,
     progress: Progress | None = None,
 ) -> list[list[Fit]]:
     """Train every job of every task; the fits come back in the order of the jobs.
 
     The same seed gives the same numbers whatever `tile` and `n_jobs` are. `progress` is told (models done, of how many)
-    as tiles come in. `n_jobs` and the backend follow joblib, so that `parallel_config(backend="dask")` works.
+    as tiles come in. `n_jobs` and the backend follow joblib, so that `parallel_config(backend="dask")` works. Where
+    steps draw batches, tables with room for `capacity` rows share one program, whatever their own number of rows.
     """
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
@@ -59,7 +61,7 @@ def train(
     ]
     fits: list[list[Fit | None]] = [[None] * len(task.jobs) for task in tasks]
     done = 0
-    for index, tile_fits in train_each([piece for *_, piece in pieces], recipe, n_jobs=n_jobs):
+    for index, tile_fits in train_each([piece for *_, piece in pieces], recipe, n_jobs=n_jobs, capacity=capacity):
         number, first, piece = pieces[index]
         fits[number][first : first + len(piece.jobs)] = tile_fits
         done += len(piece.jobs)
@@ -73,13 +75,17 @@ def train_each(
     recipe: Recipe,
     *,
     n_jobs: int | None = None,
+    capacity: int = 0,
     finish: Callable[[list[Fit]], Any] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Train every task as one tile; its number and its fits come back as soon as it is done, in any order.
 
     With `finish`, the process that trained a tile makes of its fits what comes back instead of them.
     """
-    n_rows = -(-max((task.rows.y.shape[0] for task in tasks), default=0) // ROW_BLOCK) * ROW_BLOCK
+    n_rows = max((task.rows.y.shape[0] for task in tasks), default=0)
+    if recipe.batch_size is not None and n_rows > recipe.batch_size:
+        n_rows = max(n_rows, capacity)
+    n_rows = -(-n_rows // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
     calls = [(index, padded[id(task.rows)], task.jobs, recipe, finish) for index, task in enumerate(tasks)]
     yield from run(_train_alone, calls, n_jobs)
@@ -99,8 +105,8 @@ def pad(rows: Batch, n_rows: int) -> Batch:
 
 
 def _tile_size(n_models: int, n_workers: int, width: int) -> int:
-    """A quarter of a worker's share, in whole lane groups: an unfilled lane computes in vain."""
-    share = min(-(-n_models // (4 * n_workers)), MAX_TILE)
+    """A sixteenth of a worker's share, in whole lane groups: an unfilled lane computes in vain."""
+    share = min(-(-n_models // (16 * n_workers)), MAX_TILE)
     return max(width, -(-share // width) * width)
 
 

@@ -26,6 +26,8 @@ FIRST_CHECK = 250  # steps before a model is first inspected; from then on at ev
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
 ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of an accelerator
 MAX_LANES = 512
+#: Inspections are few and their programs long: compiled for a quick start, in a quarter of the time, not for speed.
+COMPILED_QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
 class Job(NamedTuple):
@@ -132,41 +134,40 @@ def _advance(
     for first in range(0, len(active), width):
         group = active[first : first + width]
         if width == 1:
-            model, found = advance(models[group[0]], rows, inspected, n_steps, stage, recipe)
+            model = advance(models[group[0]], rows, n_steps, stage, recipe)
+            model, found = look_at(model, rows, inspected, stage, recipe)
             yield model, jax.device_get(found)
             continue
         filled = [models[index] for index in group] + [models[group[-1]]] * (width - len(group))
-        stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *filled)
-        after = jax.device_get(advance(stacked, rows, inspected, n_steps, stage, recipe))
+        stacked = advance(jax.tree.map(lambda *leaves: np.stack(leaves), *filled), rows, n_steps, stage, recipe)
+        after = jax.device_get(jax.vmap(lambda model: look_at(model, rows, inspected, stage, recipe))(stacked))
         for lane in range(len(group)):
             yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
 
 
 @partial(jax.jit, static_argnames=("stage", "recipe"))
-def advance(
-    models: _Model, rows: Batch, inspected: Batch, n_steps: Int[Array, ""] | int, stage: Stage, recipe: Recipe
-) -> tuple[_Model, Inspection]:
-    """`n_steps` of one stage for a lane group, or for a model by itself, and what is then to be seen of each."""
+def advance(models: _Model, rows: Batch, n_steps: Int[Array, ""] | int, stage: Stage, recipe: Recipe) -> _Model:
+    """`n_steps` of one stage for a lane group, or for a model by itself, on batches that are drawn from the rows."""
+    n_real = _real_rows(rows)
 
-    def one(model: _Model) -> tuple[_Model, Inspection]:
-        model = _advance_one(model, rows, n_steps, stage, recipe)
-        activation = recipe.architecture.activation
-        average = stage.solver.average_gradient(model.solver_state)
-        params, found = inspect_model(
-            stage, model.params, model.strengths, rows, inspected, activation, average, moves=recipe.retires
-        )
-        return model._replace(params=params), found
+    def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
+        return _draw(key, rows, n_real, recipe.batch_size, recipe.neighbours)
+
+    def one(model: _Model) -> _Model:
+        return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
 
     return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
 
 
-def _advance_one(model: _Model, rows: Batch, n_steps: Any, stage: Stage, recipe: Recipe) -> _Model:
-    """The solver's steps on batches that are drawn from the rows."""
-
-    def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
-        return _draw(key, rows, recipe.batch_size, recipe.neighbours)
-
-    return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
+@partial(jax.jit, static_argnames=("stage", "recipe"), compiler_options=COMPILED_QUICKLY)
+def look_at(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
+    """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
+    activation = recipe.architecture.activation
+    average = stage.solver.average_gradient(model.solver_state)
+    params, found = inspect_model(
+        stage, model.params, model.strengths, rows, sample, activation, average, moves=recipe.retires
+    )
+    return model._replace(params=params), found
 
 
 def take_steps(
@@ -192,23 +193,33 @@ def take_steps(
     return model._replace(params=model.params._replace(**unravel(flat)), solver_state=state, key=key)
 
 
-def _draw(key_data: Any, rows: Batch, batch_size: int | None, neighbours: int = 1) -> tuple[Any, Batch]:
+def _draw(
+    key_data: Any, rows: Batch, n_real: Int[Any, ""] | int, batch_size: int | None, neighbours: int = 1
+) -> tuple[Any, Batch]:
     """All rows, or runs of neighbouring ones drawn at random with replacement; the last row's neighbour is the first.
 
-    The rows are a ring, so that every row is drawn equally often and a batch's gradient is right on average.
+    The rows are a ring, so that every row is drawn equally often and a batch's gradient is right on average. Rows that
+    only fill up the table, from `n_real` on, are not drawn, and the weights, whose average counts them, are scaled.
     """
     n_rows = rows.y.shape[0]
     if batch_size is None or batch_size >= n_rows:
         return key_data, rows
     key, draw_key = jax.random.split(jax.random.wrap_key_data(key_data))
-    first = jax.random.randint(draw_key, (max(1, batch_size // neighbours),), 0, n_rows)
-    chosen = ((first[:, None] + jnp.arange(neighbours)[None, :]) % n_rows).ravel()
-    return jax.random.key_data(key), Batch(*(part[chosen] for part in rows))
+    first = jax.random.randint(draw_key, (max(1, batch_size // neighbours),), 0, n_real)
+    chosen = ((first[:, None] + jnp.arange(neighbours)[None, :]) % n_real).ravel()
+    drawn = Batch(*(part[chosen] for part in rows))
+    return jax.random.key_data(key), drawn._replace(weight=drawn.weight * (n_real / n_rows))
+
+
+def _real_rows(rows: Batch) -> Int[Any, ""]:
+    """How many rows come before those of weight zero that fill up the end."""
+    return jnp.max(jnp.where(rows.weight > 0, jnp.arange(1, rows.y.shape[0] + 1), 0))
 
 
 def _subsample(rows: Batch) -> Batch:
-    n_rows = rows.y.shape[0]
+    n_rows, n_real = rows.y.shape[0], int(_real_rows(rows))
     if n_rows <= INSPECTED_ROWS:
         return rows
-    chosen = np.random.default_rng(0).choice(n_rows, INSPECTED_ROWS, replace=False)
-    return Batch(*(part[chosen] for part in rows))
+    chosen = np.random.default_rng(0).choice(n_real, min(INSPECTED_ROWS, n_real), replace=False)
+    sample = Batch(*(part[chosen] for part in rows))
+    return sample._replace(weight=sample.weight * np.float32(n_real / n_rows))

@@ -56,10 +56,11 @@ def test_rows_that_follow_each_other_are_neighbours():
 
 
 def test_a_batch_is_made_of_neighbours_and_every_row_is_drawn_equally_often():
-    rows = Batch(jnp.arange(96.0)[:, None], jnp.zeros(96), jnp.ones(96))
+    rows = Batch(jnp.arange(128.0)[:, None], jnp.zeros(128), jnp.where(jnp.arange(128) < 96, 128 / 96, 0.0))
     keys = np.stack([np.zeros(4000, np.uint32), np.arange(4000, dtype=np.uint32)], axis=1)
-    drawn = np.asarray(jax.vmap(lambda key: _draw(key, rows, 32, 8)[1].x[:, 0])(keys)).astype(int)
+    drawn = np.asarray(jax.vmap(lambda key: _draw(key, rows, 96, 32, 8)[1].x[:, 0])(keys)).astype(int)
     assert drawn.shape == (4000, 32)
+    np.testing.assert_allclose(_draw(keys[0], rows, 96, 32, 8)[1].weight, 1.0)
     runs = drawn.reshape(-1, 8)
     np.testing.assert_array_equal(np.diff(runs, axis=1) % 96, 1)
     counts = np.bincount(runs[:, 0], minlength=96)

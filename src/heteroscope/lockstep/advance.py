@@ -7,7 +7,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from heteroscope.inspection import Inspection, inspect_model
 from heteroscope.objective import Batch
 from heteroscope.stages import Recipe, Stage
 from heteroscope.streams.batches import Chunk
@@ -49,20 +48,3 @@ def advance_on(models: Model, chunk: Chunk, n_steps: Any, stage: Stage, recipe: 
         return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
 
     return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
-
-
-@partial(jax.jit, static_argnames=("stage", "recipe"))
-def look_at(model: Model, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[Model, Inspection]:
-    """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
-    average = stage.solver.average_gradient(model.solver_state)
-    params, found = inspect_model(
-        stage,
-        model.params,
-        model.strengths,
-        sample,
-        sample,
-        recipe.architecture.activation,
-        average,
-        moves=recipe.retires,
-    )
-    return model._replace(params=params), found

@@ -12,7 +12,7 @@ from heteroscope import metrics
 from heteroscope.engine import prepare_worker
 from heteroscope.errors import InputError
 from heteroscope.inspection import Inspection
-from heteroscope.lockstep.advance import Model, advance_on, look_at, one_by_one, side_by_side
+from heteroscope.lockstep.advance import Model, advance_on, one_by_one, side_by_side
 from heteroscope.networks import Params
 from heteroscope.objective import Batch
 from heteroscope.predictive import stack_members
@@ -20,6 +20,7 @@ from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
 from heteroscope.stages import Recipe, Stage
 from heteroscope.streams.batches import Order, ahead, chunks
+from heteroscope.tile import look_at
 
 Moments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 Reading = Callable[[Params, Float[np.ndarray, "point feature"], Scaling], Moments]  # members to means and stds
@@ -79,7 +80,7 @@ def _trained(task: Round, models: list[Model]) -> list[Model]:
 
 def _judged(task: Round, models: list[Model], judging: Judging) -> Outcome:
     sample = Batch(*(np.asarray(part, np.float32) for part in judging.sample.batch(task.order.scaling)))
-    seen = [jax.device_get(look_at(model, sample, task.stage, task.recipe)) for model in models]
+    seen = [jax.device_get(look_at(model, sample, sample, task.stage, task.recipe)) for model in models]
     judged = len(judging.held.y) > 0 and "precision" in task.stage.trains
     nll = [held_nll(model.params, task.order.scaling, judging) if judged else np.nan for model, _ in seen]
     return Outcome([model for model, _ in seen], [found for _, found in seen], nll)

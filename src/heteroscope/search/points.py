@@ -90,7 +90,8 @@ def cross_validate(
         Task(fold.training.batch(scaling), [Job(*point, seed) for point in points for seed in fold.seeds])
         for fold, scaling in zip(folds, scalings, strict=True)
     ]
-    fits = train(tasks, recipe, n_jobs=n_jobs, progress=progress)
+    capacity = max(len(fold.training.y) + len(fold.held.y) for fold in folds)  # the final models see all rows
+    fits = train(tasks, recipe, n_jobs=n_jobs, capacity=capacity, progress=progress)
     columns = [
         _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else []
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
