@@ -12,9 +12,10 @@ from heteroscope.datasets import simulated
 from heteroscope.errors import InputError
 from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
 from heteroscope.reproduce.beyond import by_alpha
+from heteroscope.reproduce.comparisons import Comparison, SolarFlux
 from heteroscope.reproduce.costs import seconds, seconds_together
 from heteroscope.reproduce.observations import flat_share, regret, steepest_step
-from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
+from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
@@ -117,6 +118,35 @@ def test_tables_put_ours_beside_what_is_printed():
         ["sine, mean MSE", "0.80 ± 0.00", "2 ± 1.4"],  # sd of 1 and 3 is sqrt(2)
         ["solar flux, mean MSE", "0.29 ± 0.00", "-"],
     ]
+
+
+def test_generated_rows_are_called_so():
+    paper = {"solar flux": {"ece": {"ours": "0.1503 ± 0.00"}}}
+    table = beside_printed({"solar flux": records({"paper": [1.0]}).assign(source="generated files")}, paper, ["paper"])
+    assert table.iat[0, 0] == "solar flux (generated files), ECE"
+
+
+def test_the_solar_flux_is_run_on_files_of_either_kind(tmp_path):
+    part = SolarFlux("", 3000, 2, (8, 8), 64, n_points=3, max_steps=40)
+    found = part.make(tmp_path / "one", 1, None)
+    assert found["error"].isna().all()
+    assert found.groupby("method").size().to_dict() == {"beta-nll": 2, "held-out": 2, "mle-ensemble": 2, "paper": 2}
+    assert set(found["source"]) == {"generated files"}
+    flat = 1.0  # mean MSE of a constant in units of the target's variance
+    assert found["mean_mse"].between(0.01 * flat, 5 * flat).all()
+    files = tmp_path / "one-files"
+    before = files.joinpath("train_input.npy").stat().st_mtime_ns
+    assert part.make(tmp_path / "one", 1, None).equals(found), "the second call finds everything"
+    assert files.joinpath("train_input.npy").stat().st_mtime_ns == before
+    given = part._replace(files=str(files), n_rows=0, n_runs=1).make(tmp_path / "two", 1, None)
+    assert set(given["source"]) == {"published files"}
+    first = found[found["split"] == 0].set_index("method")["nll"]
+    pd.testing.assert_series_equal(given.set_index("method")["nll"], first)
+
+
+def test_the_users_own_climsim_files_take_the_place_of_generated_ones():
+    assert FULL.solar_flux.n_rows == 10_091_520
+    assert FULL.with_climsim("here").solar_flux == FULL.solar_flux._replace(files="here", n_rows=0)
 
 
 def test_selection_counts_the_runs_in_which_the_papers_rule_is_worse():

@@ -29,8 +29,13 @@ Examples:
     show_default=True,
     help="Folder of the results.",
 )
+@click.option(
+    "--climsim",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of ClimSim's published files; without, the solar flux is run on generated ones.",
+)
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
-def reproduce(names: tuple[str, ...], scale: str, out: Path, n_jobs: int, quiet: bool) -> None:
+def reproduce(names: tuple[str, ...], scale: str, out: Path, climsim: Path | None, n_jobs: int, quiet: bool) -> None:
     """Make the figure or table NAME of the paper from scratch; `list` shows all names, `all` makes them all.
 
     --scale small takes minutes, full has the paper's own grids, seeds, points and networks and takes hours. Whatever is
@@ -43,7 +48,8 @@ def reproduce(names: tuple[str, ...], scale: str, out: Path, n_jobs: int, quiet:
     def bar(what: str) -> Any:
         return progress_bar(what, bool(verbosity(quiet)), "done")
 
-    kitchen = Kitchen(out, SCALES[scale], n_jobs, bar)
+    chosen = SCALES[scale].with_climsim(str(climsim.resolve())) if climsim else SCALES[scale]
+    kitchen = Kitchen(out, chosen, n_jobs, bar)
     if names == ("list",):
         print_recipes(RECIPES, kitchen)
         return

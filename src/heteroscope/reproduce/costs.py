@@ -9,13 +9,16 @@ from itertools import pairwise
 from typing import Any
 
 from heteroscope import datasets
-from heteroscope.reproduce.parts import Comparison, Hysteresis, Line, Networks, Theory
+from heteroscope.datasets import climsim
+from heteroscope.reproduce.comparisons import Comparison, SolarFlux
+from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
 
 COMPILE = 30.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
 SHARE = 0.6  # of its steps that a model of a diagram takes before nothing is left to gain
+STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's format
 FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
 BATCH = {True: 512, False: 256}  # rows of a step: up to 512 all of them, else a batch
 
@@ -53,6 +56,14 @@ def _(part: Comparison) -> float:
 
 
 @seconds.register
+def _(part: SolarFlux) -> float:
+    n_models = 2 * part.n_points + 1 + 6  # two searches, beta-NLL and the ensemble's members
+    n_rows = part.n_rows or climsim.N_ROWS["train"]
+    work = n_models * part.max_steps * _of_a_step(len(climsim.INPUTS), part.hidden, part.batch_size) / RATE
+    return 4 * COMPILE + part.n_runs * work + n_rows * STREAM_ROW
+
+
+@seconds.register
 def _(part: Theory) -> float:
     return len(part.grid) ** 2 * part.points * FIELD_CELL
 
@@ -66,5 +77,9 @@ def _operations(data: str, hidden: tuple[int, ...]) -> float:
     """Of one step of both networks: two a weight and row forwards, four backwards."""
     split = datasets.load(data)
     n_rows, n_features = split.x_train.shape
+    return _of_a_step(n_features, hidden, min(n_rows, BATCH[n_rows <= BATCH[True]]))
+
+
+def _of_a_step(n_features: int, hidden: tuple[int, ...], n_rows: int) -> float:
     weights = 2 * sum(n_in * n_out for n_in, n_out in pairwise((n_features, *hidden, 1)))
-    return 6.0 * weights * min(n_rows, BATCH[n_rows <= BATCH[True]])
+    return 6.0 * weights * n_rows

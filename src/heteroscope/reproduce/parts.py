@@ -1,4 +1,6 @@
-"""What recipes are made of: diagrams, sweeps and comparisons. A part is its settings; equal settings are one part.
+"""What recipes are made of: diagrams and sweeps here, comparisons in a file of their own.
+
+A part is its settings; equal settings are one part.
 
 `make(folder)` computes it, keeping in the folder what is finished, so that the same call goes on where one was stopped.
 """
@@ -8,14 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from heteroscope import datasets, defaults, field
-from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor
-from heteroscope.comparison import compare
+from heteroscope import datasets, field
 from heteroscope.datasets import simulated
-from heteroscope.estimators import HeteroskedasticRegressorCV
 from heteroscope.progress import Progress
 from heteroscope.status import Status
 from heteroscope.sweep import phase_diagram
@@ -161,39 +159,3 @@ def _kept(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
         partial.replace(path)
     with xr.open_dataset(path, engine="scipy") as stored:
         return stored.load().drop_encoding()
-
-
-class Comparison(NamedTuple):
-    """Four methods on runs of a data set, each run another split or draw.
-
-    "paper" and "held-out" search the diagonal and take one model, by the paper's rule (training error) and by held-out
-    likelihood; "beta-nll" and "mle-ensemble" have no penalty and all rows, as in the paper.
-    """
-
-    data: str
-    n_runs: int
-    hidden: tuple[int, ...]
-    search: tuple[tuple[str, int], ...]
-    fit_steps: int
-
-    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
-        """One row a fit, its scores in units of the training targets' standard deviation, as the paper has them."""
-        network = {"hidden": self.hidden, "activation": defaults.PAPER_ACTIVATION}
-        search: dict[str, Any] = {**network, "n_members": 1, "calibrate": False, **dict(self.search)}
-        plain: dict[str, Any] = {**network, "weight_decay": 0.0, "held_out": 0, "max_steps": self.fit_steps}
-        methods = {
-            "paper": HeteroskedasticRegressorCV(selection="paper", **search),
-            "held-out": HeteroskedasticRegressorCV(selection="nll", **search),
-            "beta-nll": BetaNLLRegressor(**plain),
-            "mle-ensemble": MLEEnsembleRegressor(**plain),
-        }
-        records = compare(
-            self.data, methods, protocol="paper", n_splits=self.n_runs, out=folder, n_jobs=n_jobs, progress=progress
-        )
-        splits = datasets.splits(self.data, protocol="paper", n_splits=self.n_runs)
-        scale = records["split"].map({k: float(split.y_train.std()) for k, split in enumerate(splits)})
-        return records.assign(
-            mean_mse=(records["rmse"] / scale) ** 2,
-            std_mse=records["std_mse"] / scale**2,
-            nll=records["nll"] - np.log(scale),
-        )

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from heteroscope import defaults
+from heteroscope.datasets import climsim
 from heteroscope.grids import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL
+from heteroscope.reproduce.comparisons import SolarFlux
 
 
 class Scale(NamedTuple):
@@ -22,6 +24,11 @@ class Scale(NamedTuple):
     n_runs: int  # of a method in a table
     search: tuple[tuple[str, int], ...]  # settings of HeteroskedasticRegressorCV
     fit_steps: int  # of a baseline
+    solar_flux: SolarFlux
+
+    def with_climsim(self, folder: str) -> "Scale":
+        """The same scale with ClimSim's published files instead of generated ones."""
+        return self._replace(solar_flux=self.solar_flux._replace(files=folder, n_rows=0))
 
 
 #: Values of the paper's grid: its lower end, its middle, and every decade on the diagonal from 1e-3 to 1 - 1e-3.
@@ -41,6 +48,7 @@ SMALL = Scale(
     n_runs=2,
     search=(("n_coarse", 7), ("n_fine", 2), ("cv", 2), ("max_steps", 600)),
     fit_steps=600,
+    solar_flux=SolarFlux("", 20_000, 2, (64, 64, 64), climsim.PAPER["batch_size"], n_points=9, max_steps=600),
 )
 FULL = Scale(
     name="full",
@@ -56,5 +64,13 @@ FULL = Scale(
     n_runs=6,
     search=(("n_coarse", 12), ("n_fine", 4), ("cv", 5), ("max_steps", 2000)),
     fit_steps=20_000,
+    solar_flux=SolarFlux(
+        "",
+        climsim.N_ROWS["train"],
+        6,
+        **climsim.PAPER,
+        n_points=len(PAPER_DIAGONAL),
+        max_steps=climsim.PAPER_EPOCHS * climsim.N_ROWS["train"] // climsim.PAPER["batch_size"],
+    ),
 )
 SCALES = {scale.name: scale for scale in (SMALL, FULL)}

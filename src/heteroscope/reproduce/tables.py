@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from heteroscope.reproduce.parts import Comparison
+from heteroscope.reproduce.comparisons import Comparison
 from heteroscope.reproduce.printed import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
@@ -19,6 +19,7 @@ METHODS = {
     "mle-ensemble": ("MLE ensemble", ENSEMBLE),
 }
 NOT_RUN = "-"
+SOLAR_FLUX = "solar flux"
 SMALL_SETS = ("sine", "concrete", "housing", "power", "yacht")
 LARGE_SETS = ("cubic", "curve", "sine", "concrete", "housing", "power", "yacht")
 
@@ -26,19 +27,30 @@ Records = Mapping[str, pd.DataFrame]
 
 
 def comparisons(data_sets: Sequence[str], scale: Scale) -> Parts:
-    """The same methods on each set."""
-    return {data: Comparison(data, scale.n_runs, scale.hidden, scale.search, scale.fit_steps) for data in data_sets}
+    """The same methods on each set, and on ClimSim's solar flux."""
+    tables = {data: Comparison(data, scale.n_runs, scale.hidden, scale.search, scale.fit_steps) for data in data_sets}
+    return {**tables, SOLAR_FLUX: scale.solar_flux}
 
 
 def beside_printed(found: Records, paper: Printed, methods: Sequence[str]) -> pd.DataFrame:
     """One row a set and metric, the paper's column left of ours; a set that was not run keeps the paper's numbers."""
     return pd.DataFrame(
         [
-            {"set, metric": f"{data}, {METRICS[metric]}", **_row(found.get(data), metric, cells, methods)}
+            {
+                "set, metric": f"{_title(data, found)}, {METRICS[metric]}",
+                **_row(found.get(data), metric, cells, methods),
+            }
             for data, by_metric in paper.items()
             for metric, cells in by_metric.items()
         ]
     )
+
+
+def _title(data: str, found: Records) -> str:
+    """The set's name; generated rows are called so."""
+    if data in found and "source" in found[data]:
+        return f"{data} ({found[data]['source'].iat[0]})"
+    return data
 
 
 def _row(records: pd.DataFrame | None, metric: str, cells: dict[str, str], methods: Sequence[str]) -> dict[str, str]:
@@ -81,7 +93,7 @@ def selection(found: Records) -> Output:
         by_rule = {rule: _scores(records, rule, "nll") for rule in ("paper", "held-out")}
         worse += int((by_rule["paper"] > by_rule["held-out"]).sum())
         runs += len(by_rule["paper"])
-        row = {"set": data}
+        row = {"set": _title(data, found)}
         for metric, title in {"nll": "NLL", "mean_mse": "mean MSE", "ece": "ECE"}.items():
             for rule in by_rule:
                 row[f"{title}, {METHODS[rule][0].removeprefix('ours, ')}"] = plus_minus(_scores(records, rule, metric))
