@@ -5,7 +5,7 @@ Download them from Hugging Face, `LEAP/subsampled_low_res`; `docs/climsim.md` sa
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -30,8 +30,9 @@ Part = Literal["train", "val", "scoring"]
 #: Rows of the published files.
 N_ROWS: dict[Part, int] = {"train": 10_091_520, "val": 1_441_920, "scoring": 1_681_920}
 SOLAR_FLUX = "cam_out_NETSW"
+PAPER_HIDDEN, PAPER_BATCH = (256, 256, 256), 256
 #: The paper's training, as arguments of an estimator; its 12 epochs are `stream.steps(PAPER_EPOCHS)`.
-PAPER = {"hidden": (256, 256, 256), "batch_size": 256}
+PAPER: dict[str, Any] = {"hidden": PAPER_HIDDEN, "batch_size": PAPER_BATCH}
 PAPER_EPOCHS = 12
 TEST_ROWS = 7209
 DOWNLOAD = "huggingface-cli download LEAP/subsampled_low_res --repo-type dataset --local-dir FOLDER"

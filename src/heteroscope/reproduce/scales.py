@@ -48,7 +48,7 @@ SMALL = Scale(
     n_runs=2,
     search=(("n_coarse", 7), ("n_fine", 2), ("cv", 2), ("max_steps", 600)),
     fit_steps=600,
-    solar_flux=SolarFlux("", 20_000, 2, (64, 64, 64), climsim.PAPER["batch_size"], n_points=9, max_steps=600),
+    solar_flux=SolarFlux("", 20_000, 2, (64, 64, 64), climsim.PAPER_BATCH, n_points=9, max_steps=600),
 )
 FULL = Scale(
     name="full",
@@ -68,9 +68,10 @@ FULL = Scale(
         "",
         climsim.N_ROWS["train"],
         6,
-        **climsim.PAPER,
+        climsim.PAPER_HIDDEN,
+        climsim.PAPER_BATCH,
         n_points=len(PAPER_DIAGONAL),
-        max_steps=climsim.PAPER_EPOCHS * climsim.N_ROWS["train"] // climsim.PAPER["batch_size"],
+        max_steps=climsim.PAPER_EPOCHS * climsim.N_ROWS["train"] // climsim.PAPER_BATCH,
     ),
 )
 SCALES = {scale.name: scale for scale in (SMALL, FULL)}
