@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"among {', '.join(PARTS)}; all unless told")
     parser.add_argument("--data", type=Path, default=Path(gettempdir()) / "heteroscope-streaming")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the accuracy table")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the epoch and of the accuracy table")
     parser.add_argument("--memory-rows", default="100000,1000000,10091520", help="rows of the memory table")
     parser.add_argument("--steps", type=int, default=150, help="steps that are timed, and of the memory table's fits")
     parser.add_argument("--turns", type=int, default=5)
@@ -164,24 +164,29 @@ def _peak(command: list[str]) -> int:
 
 
 def _epoch(chosen: argparse.Namespace) -> None:
-    """One epoch of the twelve-point diagonal at the published size, scaled from the steps that are timed."""
-    stream = climsim_stream(_made(chosen, 200_000), TARGET)
+    """One epoch of the twelve-point diagonal on so many rows, and what that means for the published files."""
+    stream = climsim_stream(_made(chosen, chosen.rows), TARGET)
     ground = survey_ground(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
-    steps = chosen.steps
+    steps = stream.steps(1)
     stage = _recipe(10 * steps).stages[1]
-    recipe = Recipe(
-        Architecture(124, PAPER["hidden"]), (stage._replace(solver=stage.solver._replace(steps=steps)),), 256
-    )
     judging = Judging(ground.survey.sample, ground.survey.held, _unread)
-    plan = Plan(ground.order, JOBS, recipe, judging)
-    train_on_stream(plan, n_jobs=2)  # compiles
-    start = time.perf_counter()
-    train_on_stream(plan, n_jobs=2)
-    seconds = (time.perf_counter() - start) / steps
-    n_steps = -(-N_ROWS["train"] // 256)
-    print(f"One epoch of {N_POINTS} points at {N_ROWS['train']:,} x 124, both networks of 3 x 256, two processes:")
-    print(f"{n_steps:,} steps of {1e3 * seconds:.0f} ms = {n_steps * seconds / 3600:.2f} hours, ", end="")
-    print(f"scaled from {steps} steps ({256 / seconds:,.0f} rows/s for all twelve).\n")
+
+    def seconds(n_steps: int) -> float:
+        last = stage._replace(solver=stage.solver._replace(steps=n_steps))
+        recipe = Recipe(Architecture(124, PAPER["hidden"]), (last,), 256)
+        start = time.perf_counter()
+        train_on_stream(Plan(ground.order, JOBS, recipe, judging), n_jobs=2)
+        return time.perf_counter() - start
+
+    seconds(2)  # starts the workers
+    taken = seconds(steps)
+    whole = taken * N_ROWS["train"] / len(stream)
+    print(f"One epoch of {N_POINTS} points at {len(stream):,} x 124, both networks of 3 x 256, two processes:")
+    print(
+        f"{steps:,} steps in {taken / 60:.1f} minutes ({len(stream) / taken:,.0f} rows/s for all twelve), compiling ",
+        end="",
+    )
+    print(f"included; scaled to {N_ROWS['train']:,} rows {whole / 3600:.2f} hours.\n")
 
 
 def _unread(members, x, scaling):
