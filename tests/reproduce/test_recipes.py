@@ -12,7 +12,7 @@ from heteroscope.datasets import simulated
 from heteroscope.errors import InputError
 from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
 from heteroscope.reproduce.beyond import by_alpha
-from heteroscope.reproduce.comparisons import Comparison, SolarFlux
+from heteroscope.reproduce.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.reproduce.costs import seconds, seconds_together
 from heteroscope.reproduce.observations import flat_share, regret, steepest_step
 from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
@@ -41,6 +41,8 @@ def stand_in(part, folder):
         return solved(0)
     if isinstance(part, Hysteresis):
         return Hysteresis("sine", (0.5, 0.9, 0.99), (0.02, 0.5), 48).make(folder, 1, None)
+    if isinstance(part, Searches):
+        return searched(diagonal=[1.0, 3.0], grid=[0.5, 2.75])
     return records({name: [0.5, 0.7] for name in METHODS})
 
 
@@ -83,14 +85,26 @@ def made_up(values, gammas, rhos, **other):
     return xr.Dataset(variables, {"rho": rhos, "gamma": gammas, "seed": [0], "split": ["train", "test"]})
 
 
-def test_regret_is_the_distance_between_two_minima():
-    nll = np.array([[2.0, 1.5, 1.25], [0.25, 1.0, 3.0], [0.75, np.nan, np.inf]])
-    diagram = made_up(nll, [0.1, 0.5, 0.9], [0.1, 0.5, 0.9], nll=nll)
-    row = regret({"made up": diagram}).table.iloc[0]
-    assert row["best on the grid"] == 0.25
-    assert row["at (rho, gamma)"].startswith("(0.5, 0.1)")
-    assert row["best on the diagonal"] == 0.75, "the diagonal holds 1.25 (rho 0.1), 1.0 and 0.75 (rho 0.9)"
-    assert row["regret"] == 0.5
+def test_regret_is_the_mean_paired_difference():
+    found = searched(diagonal=[1.0, 3.0], grid=[0.5, 2.75])
+    row = regret({"made up": found}).table.iloc[0]
+    assert (row["diagonal"], row["whole square"], row["regret"]) == (2.0, 1.625, 0.375)
+    assert row["standard error"] == pytest.approx(0.125), "differences of 0.5 and 0.25: SD 0.177, over sqrt(2)"
+    verdict = regret({"made up": found, "other": searched(diagonal=[1.0, 1.0], grid=[1.5, 2.0])}).verdict
+    assert "most on made up, 0.375; below it on 1 sets" in verdict
+    assert "9 points tried instead of 49" in verdict
+
+
+def searched(**nll):
+    return records(nll).assign(n_points=lambda table: table["method"].map({"diagonal": 9, "grid": 49}))
+
+
+def test_both_searches_run_on_the_same_splits(tmp_path):
+    part = Searches("sine", 2, (8, 8), (("n_coarse", 2), ("n_fine", 1), ("cv", 2), ("max_steps", 40)))
+    found = part.make(tmp_path / "out", 1, None)
+    assert found["error"].isna().all()
+    assert found.groupby("method")["n_points"].first().to_dict() == {"diagonal": 3, "grid": 4}
+    assert found.groupby("method").size().to_dict() == {"diagonal": 2, "grid": 2}
 
 
 def test_the_steepest_step_is_seen_on_common_points_only():

@@ -37,14 +37,29 @@ class Comparison(NamedTuple):
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
         """One row a fit, its scores in units of the training targets' standard deviation, as the paper has them."""
-        methods = _compared(self.hidden, dict(self.search), self.fit_steps)
-        records = compare(
-            self.data, methods, protocol="paper", n_splits=self.n_runs, out=folder, n_jobs=n_jobs, progress=progress
-        )
-        splits = datasets.splits(self.data, protocol="paper", n_splits=self.n_runs)
-        return _in_units_of(
-            records, records["split"].map({k: float(split.y_train.std()) for k, split in enumerate(splits)})
-        )
+        return _on_runs(self, _compared(self.hidden, dict(self.search), self.fit_steps), folder, n_jobs, progress)
+
+
+class Searches(NamedTuple):
+    """The diagonal against the whole square on runs of a data set: one model each, chosen by held-out likelihood."""
+
+    data: str
+    n_runs: int
+    hidden: tuple[int, ...]
+    search: tuple[tuple[str, int], ...]
+
+    @property
+    def n_points(self) -> dict[str, int]:
+        """How many points of the square each search visits."""
+        settings = dict(self.search)
+        return {"diagonal": settings["n_coarse"] + settings["n_fine"], "grid": settings["n_coarse"] ** 2}
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
+        """One row a search and run."""
+        ours = _ours(self.hidden, dict(self.search))
+        methods = {name: HeteroskedasticRegressorCV(search=name, **ours) for name in self.n_points}
+        records = _on_runs(self, methods, folder, n_jobs, progress)
+        return records.assign(n_points=records["method"].map(self.n_points))
 
 
 class SolarFlux(NamedTuple):
@@ -94,10 +109,33 @@ def _generated(folder: Path, n_rows: int) -> Path:
     return folder
 
 
+def _on_runs(
+    part: Comparison | Searches, methods: dict[str, Any], folder: Path, n_jobs: int, progress: Progress | None
+) -> pd.DataFrame:
+    """Every method on every run, in units of each run's training targets."""
+    records = compare(
+        part.data, methods, protocol="paper", n_splits=part.n_runs, out=folder, n_jobs=n_jobs, progress=progress
+    )
+    splits = datasets.splits(part.data, protocol="paper", n_splits=part.n_runs)
+    scales = {k: float(split.y_train.std()) for k, split in enumerate(splits)}
+    return _in_units_of(records, records["split"].map(scales))
+
+
+def _ours(hidden: tuple[int, ...], search: Mapping[str, int]) -> dict[str, Any]:
+    """The paper's networks, one of them, without anything that the paper does not have."""
+    return {
+        "hidden": hidden,
+        "activation": defaults.PAPER_ACTIVATION,
+        "n_members": 1,
+        "calibrate": False,
+        **search,
+    }
+
+
 def _compared(hidden: tuple[int, ...], search: Mapping[str, int], fit_steps: int) -> dict[str, Any]:
-    network = {"hidden": hidden, "activation": defaults.PAPER_ACTIVATION}
-    ours: dict[str, Any] = {**network, "n_members": 1, "calibrate": False, **search}
-    plain: dict[str, Any] = {**network, "weight_decay": 0.0, "held_out": 0, "max_steps": fit_steps}
+    ours = _ours(hidden, search)
+    plain: dict[str, Any] = {"weight_decay": 0.0, "held_out": 0, "max_steps": fit_steps}
+    plain |= {"hidden": hidden, "activation": defaults.PAPER_ACTIVATION}
     return {
         "paper": HeteroskedasticRegressorCV(selection="paper", **ours),
         "held-out": HeteroskedasticRegressorCV(selection="nll", **ours),

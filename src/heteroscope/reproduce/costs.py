@@ -8,9 +8,9 @@ from functools import singledispatch
 from itertools import pairwise
 from typing import Any
 
-from heteroscope import datasets
+from heteroscope import datasets, defaults
 from heteroscope.datasets import climsim
-from heteroscope.reproduce.comparisons import Comparison, SolarFlux
+from heteroscope.reproduce.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
@@ -50,9 +50,17 @@ def _(part: Line) -> float:
 @seconds.register
 def _(part: Comparison) -> float:
     search = dict(part.search)
-    searched = 2 * ((search["n_coarse"] + search["n_fine"]) * search["cv"] + 1) * search["max_steps"]
+    models = search["n_coarse"] + search["n_fine"] + defaults.FINALISTS * (search["cv"] - 1) + 1
+    searched = 2 * models * search["max_steps"]
     steps = searched + 7 * part.fit_steps  # the ensemble has six members
     return 4 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden) / RATE
+
+
+@seconds.register
+def _(part: Searches) -> float:
+    search = dict(part.search)
+    models = sum(part.n_points.values()) + 2 * (defaults.FINALISTS * (search["cv"] - 1) + 1)
+    return COMPILE + part.n_runs * models * search["max_steps"] * _operations(part.data, part.hidden) / RATE
 
 
 @seconds.register

@@ -1,9 +1,10 @@
-"""Figures that are no phase diagram: the simulated data, a sweep up and down, lines over a penalty."""
+"""Figures that are no phase diagram: the simulated data, a sweep up and down, lines over a penalty, the regret."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 from matplotlib.axes import Axes
@@ -141,3 +142,18 @@ def _positive_scale(ax: Axes, values: Float[np.ndarray, "_"]) -> None:
         high = float(known.max())
         plain_log_axis(ax, max(float(known.min()), 1e-6 * high) / 1.5, high * 1.5)
     ax.axhline(1.0, color=GREY, linewidth=0.6, zorder=0)
+
+
+def regret_figure(table: pd.DataFrame) -> Figure:
+    """One dot a set: what the diagonal loses against the whole square, with two standard errors."""
+    with house_style():
+        figure = new_figure(5.4, 0.8 + 0.3 * len(table))
+        ax = figure.subplots()
+        place = np.arange(len(table))[::-1]
+        ax.axvline(0.0, color=GREY, linewidth=0.8)
+        ax.errorbar(table["regret"], place, xerr=2 * table["standard error"], fmt="o", color=BLUE, markersize=4.5)
+        ax.set_yticks(place, table["set"])
+        ax.tick_params(axis="y", length=0)
+        ax.set(ylim=(-0.6, len(table) - 0.4), title="What searching the diagonal alone costs")
+        ax.set_xlabel(r"test NLL, diagonal $-$ whole square (nats, $\pm$ 2 standard errors)")
+    return figure
