@@ -57,9 +57,17 @@ def test_a_broken_model_is_never_chosen():
 def test_finalists_are_the_best_scores_and_none_that_overfits():
     points = [point(0, 10), point(1, 1), point(2, 1.2), point(3, 1, held_out_score=50.0), point(4, 0.5)]
     assert finalists(points, FOLDS, "nll", 3) == [1, 2, 4]
+    assert finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 4]
     assert finalists(points[3:4] * 2, FOLDS, "nll", 3) == [0, 1]
     broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
     assert finalists([broken, broken], FOLDS, "nll", 2) == [0]
+
+
+def test_finalists_lie_apart_as_long_as_there_are_such_points():
+    valley = [point(8 + 0.5 * k, 1 + 0.01 * k) for k in range(3)]
+    points = [point(0, 1.5), point(3, 1.2), *valley]
+    assert finalists(points, FOLDS, "nll", 2) == [1, 2], "the lowest score, and the best beyond its neighbours"
+    assert finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 3]
 
 
 def test_row_losses_agree_with_scipy():

@@ -18,6 +18,7 @@ from heteroscope.search.points import Folds, Point, held_rows
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 COVERAGE = 0.9
+APART = 1.5  # logits between finalists
 HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
 
 
@@ -49,10 +50,23 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
 
 
 def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
-    """The indices of the `n` lowest scores, in the order of the points, by the same rule."""
+    """The indices of `n` low scores, in the order of the points: the lowest, and no two within APART while others are.
+
+    One fold cannot tell neighbours from each other, but two valleys of the score deserve a second look.
+    """
     _, scores = _losses_and_scores(points, folds, selection, calibrate)
-    ranked = np.argsort(scores, kind="stable")[:n].tolist()
-    return sorted(index for index in ranked if np.isfinite(scores[index])) or ranked[:1]
+    ranked = np.argsort(scores, kind="stable").tolist()
+    ranked = [k for k in ranked if np.isfinite(scores[k])] or ranked[:1]
+    spread: list[int] = []
+    for k in ranked:
+        if all(_distance(points[k], points[other]) >= APART for other in spread):
+            spread.append(k)
+    return sorted([*spread, *(k for k in ranked if k not in spread)][:n])
+
+
+def _distance(one: Point, other: Point) -> float:
+    """In logits, along the axis on which they differ most."""
+    return max(abs(a - b) for a, b in zip(one.logits, other.logits, strict=True))
 
 
 def squared_score(point: Point, folds: Folds) -> float:
