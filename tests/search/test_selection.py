@@ -63,11 +63,11 @@ def test_finalists_are_the_best_scores_and_none_that_overfits():
     assert finalists([broken, broken], FOLDS, "nll", 2) == [0]
 
 
-def test_finalists_lie_apart_as_long_as_there_are_such_points():
-    valley = [point(8 + 0.5 * k, 1 + 0.01 * k) for k in range(3)]
-    points = [point(0, 1.5), point(3, 1.2), *valley]
-    assert finalists(points, FOLDS, "nll", 2) == [1, 2], "the lowest score, and the best beyond its neighbours"
-    assert finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 3]
+def test_with_calibration_finalists_lie_apart_as_long_as_there_are_such_points():
+    means = {0: 0.0, 3: 0.5, 8: 0.8, 8.5: 0.79, 9: 0.78}  # the more of y they explain, the better
+    points = [point(t, 1, mean=share * Y) for t, share in means.items()]
+    assert finalists(points, FOLDS, "nll", 2, calibrate=True) == [1, 2], "the best, and the best beyond its neighbours"
+    assert finalists(points, FOLDS, "nll", 4, calibrate=True) == [0, 1, 2, 3]
 
 
 def test_row_losses_agree_with_scipy():

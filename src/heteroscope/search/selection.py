@@ -50,18 +50,19 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
 
 
 def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
-    """The indices of `n` low scores, in the order of the points: the lowest, and no two within APART while others are.
+    """The indices of the `n` lowest scores, in the order of the points.
 
-    One fold cannot tell neighbours from each other, but two valleys of the score deserve a second look.
+    With `calibrate`, no two of them are neighbours, closer than APART, while there are others: one fold cannot tell
+    neighbours from each other, and scores after scaling often have two valleys, of which both deserve a second look.
     """
     _, scores = _losses_and_scores(points, folds, selection, calibrate)
     ranked = np.argsort(scores, kind="stable").tolist()
     ranked = [k for k in ranked if np.isfinite(scores[k])] or ranked[:1]
-    spread: list[int] = []
-    for k in ranked:
-        if all(_distance(points[k], points[other]) >= APART for other in spread):
-            spread.append(k)
-    return sorted([*spread, *(k for k in ranked if k not in spread)][:n])
+    first: list[int] = []
+    for k in ranked if calibrate else []:
+        if all(_distance(points[k], points[other]) >= APART for other in first):
+            first.append(k)
+    return sorted([*first, *(k for k in ranked if k not in first)][:n])
 
 
 def _distance(one: Point, other: Point) -> float:
