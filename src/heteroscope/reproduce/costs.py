@@ -15,7 +15,7 @@ from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
 
-COMPILE = 30.0  # seconds, of a network shape and a number of rows not seen before in the run
+COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
 SHARE = 0.6  # of its steps that a model of a diagram takes before nothing is left to gain
 STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's format
