@@ -90,7 +90,7 @@ def cross_validate(
         Task(fold.training.batch(scaling), [Job(*point, seed) for point in points for seed in fold.seeds])
         for fold, scaling in zip(folds, scalings, strict=True)
     ]
-    capacity = max(len(fold.training.y) + len(fold.held.y) for fold in folds)  # the final models see all rows
+    capacity = max((len(fold.training.y) + len(fold.held.y) for fold in folds), default=0)  # final models see all rows
     fits = train(tasks, recipe, n_jobs=n_jobs, capacity=capacity, progress=progress)
     columns = [
         _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else []
