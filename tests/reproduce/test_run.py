@@ -139,3 +139,11 @@ def test_mistakes_are_one_line(words, message, tmp_path):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_climsims_files_is_refused_before_anything_is_computed(tmp_path):
+    result = run("reproduce", "small-table", "--climsim", tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "train_input.npy is missing: download it" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import click
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+QUIET_TRACKER = "ignore:resource_tracker:UserWarning"  # joblib's: after Ctrl-C it misses what killed workers held
 GRACE = 10.0  # seconds that an interrupted command has to put its things in order
 
 
@@ -22,6 +23,7 @@ class OneLineGroup(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command and leave, whatever happened."""
+        os.environ.setdefault("PYTHONWARNINGS", QUIET_TRACKER)
         try:
             with _interrupts_that_count():
                 code = super().main(*args, **extra | {"standalone_mode": False})

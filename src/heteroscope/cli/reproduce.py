@@ -42,13 +42,17 @@ def reproduce(names: tuple[str, ...], scale: str, out: Path, climsim: Path | Non
     finished is kept in the folder and shared between results: run the same command again to go on.
     """
     refuse_unwritable(out / scale / "record.json")
+    from heteroscope.datasets.climsim import climsim_stream
     from heteroscope.progress import progress_bar
     from heteroscope.reproduce import RECIPES, SCALES, Kitchen, run_recipe
 
     def bar(what: str) -> Any:
         return progress_bar(what, bool(verbosity(quiet)), "done")
 
-    chosen = SCALES[scale].with_climsim(str(climsim.resolve())) if climsim else SCALES[scale]
+    chosen = SCALES[scale]
+    if climsim:
+        climsim_stream(climsim)  # says at once what is missing, not after the tables before it
+        chosen = chosen.with_climsim(str(climsim.resolve()))
     kitchen = Kitchen(out, chosen, n_jobs, bar)
     if names == ("list",):
         print_recipes(RECIPES, kitchen)
