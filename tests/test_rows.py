@@ -47,7 +47,8 @@ def test_scaling_matches_scikit_learn():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "n_rows", "expected"), [("auto", 512, None), ("auto", 513, 256), (None, 9999, None), (7, 3, 7)]
+    ("wanted", "n_rows", "expected"),
+    [("auto", 32, None), ("auto", 33, 17), ("auto", 2000, 128), ("auto", 2001, 256), (None, 9999, None), (7, 3, 7)],
 )
 def test_a_step_sees_all_rows_or_a_batch(wanted, n_rows, expected):
     assert batch_rows(wanted, n_rows) == expected
@@ -59,7 +60,7 @@ def test_a_batch_of_no_size_is_refused(wanted):
         batch_rows(wanted, 10)
 
 
-@pytest.mark.parametrize(("n_rows", "expected"), [(64, 2000), (5000, 3500), (10_000_000, 20_000)])
+@pytest.mark.parametrize(("n_rows", "expected"), [(64, 1000), (5000, 2500), (10_000_000, 20_000)])
 def test_automatic_steps_grow_with_the_rows_between_two_ends(n_rows, expected):
     assert step_count("auto", n_rows) == expected
     assert step_count(7, n_rows) == 7

@@ -1,11 +1,12 @@
 """Defaults that the estimators and the command line share; nothing is imported here, so that help comes at once."""
 
-HIDDEN = (128, 128, 128)
-ACTIVATION, PAPER_ACTIVATION = "silu", "leaky_relu"  # of estimators, for smooth curves; and of phase diagrams
+HIDDEN, PAPER_HIDDEN = (64, 64, 64), (128, 128, 128)  # of estimators, and of phase diagrams
+ACTIVATION, PAPER_ACTIVATION = "silu", "leaky_relu"  # the same
 SELECTION = "nll"
 FOLDS = "auto"
 FEW_ROWS, FOLDS_OF_FEW_ROWS, HELD_OUT_OF_MANY_ROWS = 2000, 5, 0.2  # what "auto" means
+BATCH_OF_FEW_ROWS, BATCH_OF_MANY_ROWS, NO_BATCHES_UP_TO = 128, 256, 32  # the same
 COARSE_POINTS, FINE_POINTS, FINALISTS = 8, 6, 3
 POINT_STEPS, SEARCH_STEPS = 4000, "auto"  # of a fit at one point, and of each model of a search or a baseline
-STEPS_A_ROW, FEWEST_STEPS, MOST_STEPS = 0.7, 2000, 20_000  # what "auto" means
+STEPS_A_ROW, FEWEST_STEPS, MOST_STEPS = 0.5, 1000, 20_000  # what "auto" means
 POINT_MEMBERS, SEARCH_MEMBERS = 1, 5

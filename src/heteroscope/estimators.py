@@ -106,9 +106,10 @@ class HeteroskedasticRegressor(PointRegressor):
     activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
     schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
-    max_steps : steps of both stages together; the first 5/12 fit the mean alone. "auto" is 0.7 a row, but 2,000 to
-        20,000.
-    batch_size : rows a step sees; "auto" takes all of them up to 512 and batches of 256 beyond, None always all.
+    max_steps : steps of both stages together; the first tenth fits the mean alone. "auto" is half of the rows, but
+        1,000 to 20,000.
+    batch_size : rows a step sees, None for all of them; "auto" is half, but at most 128, beyond 2,000 rows 256; and all
+        if there are no more than 32.
     n_members : models with different starts whose predictions are moment-matched into one Gaussian.
     held_out : share of the rows kept from one more model, fitted beside the others and thrown away, that tells for
         `phase_` whether the std holds on rows it has not seen; 0 saves its time and labels from training rows alone.

@@ -53,7 +53,7 @@ class Architecture(NamedTuple):
     """
 
     n_features: int
-    hidden: tuple[int, ...] = defaults.HIDDEN
+    hidden: tuple[int, ...] = defaults.PAPER_HIDDEN
     activation: str = defaults.PAPER_ACTIVATION
     start: str | float = "he"
     outputs: int = 1

@@ -23,7 +23,7 @@ from heteroscope.regularisation import Strengths
 from heteroscope.solvers.adam import Adam, cosine_adam, fast_adam, paper_adam
 
 SCHEDULES = ("auto", "fast", "cosine", "paper")
-MEAN_SHARE = {"fast": 0.1, "cosine": 5 / 12, "paper": 5 / 12}  # of all steps, for the mean alone
+MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 
 
 class Stage(NamedTuple):

@@ -46,6 +46,7 @@ from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 BLOCK = 8192  # rows that are scored at once
+EXACT_UP_TO = 512  # rows that a step sees all of
 
 
 class Data(NamedTuple):
@@ -73,7 +74,7 @@ def phase_diagram(
     rhos: Values | None = None,
     gammas: Values | None = None,
     n_seeds: int = 1,
-    hidden: tuple[int, ...] = defaults.HIDDEN,
+    hidden: tuple[int, ...] = defaults.PAPER_HIDDEN,
     activation: str = defaults.PAPER_ACTIVATION,
     start: str | float = "he",
     schedule: str = "auto",
@@ -102,7 +103,7 @@ def phase_diagram(
     if ground is None:
         features, target = _names(X, y)
         data = _data(X, y, X_test, y_test)
-        n_batch = batch_rows(batch_size, len(data.rows["train"].y))
+        n_batch = _rows_a_step(batch_size, len(data.rows["train"].y))
     else:
         features, target = list(X.feature_names), X.target_name
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
@@ -207,6 +208,13 @@ def _tile_of_stream(
         return index, finish(train_on_stream(plan, in_workers=False)), None
     except InputError as error:
         return index, {}, str(error)
+
+
+def _rows_a_step(wanted: Any, n_rows: int) -> int | None:
+    """A diagram is about minima: "auto" sees all rows if they are few enough for that."""
+    if wanted == "auto" and n_rows <= EXACT_UP_TO:
+        return None
+    return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
 
 
 def _ground(

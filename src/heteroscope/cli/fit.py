@@ -71,7 +71,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")
 @_estimator_option("--activation", "activation", defaults.ACTIVATION, help="silu, gelu, tanh, leaky_relu or relu.")
 @_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="For the same model again.")
-@_estimator_option("--batch", "batch_size", "all rows up to 512, then 256", type=int, help="Rows that a step sees.")
+@_estimator_option("--batch", "batch_size", "half of them, at most 128 or 256", type=int, help="Rows that a step sees.")
 @EPOCHS
 @click.option("--store", type=click.Path(path_type=Path), help="Of a stream: folder that keeps what a killed run did.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heteroscope import metrics
+from heteroscope import defaults, metrics
 from heteroscope.errors import InputError
 from heteroscope.lockstep.checkpoint import claimed
 from heteroscope.lockstep.rounds import Plan, train_on_stream
@@ -14,7 +14,7 @@ from heteroscope.lockstep.worker import Judging, Reading
 from heteroscope.phases import observe
 from heteroscope.predictive import stack_members
 from heteroscope.progress import progress_bar
-from heteroscope.rows import AUTO_BATCH, batch_rows
+from heteroscope.rows import batch_rows
 from heteroscope.search import Fold, Folds, Point, Search
 from heteroscope.search.points import FoldResult
 from heteroscope.search.selection import choose
@@ -65,7 +65,7 @@ def stream_batch(wanted: Any) -> int:
     """Rows of a batch; a stream has no batch of all rows."""
     if wanted is None:
         raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
-    return batch_rows(wanted, np.iinfo(np.int64).max) or AUTO_BATCH
+    return batch_rows(wanted, np.iinfo(np.int64).max) or defaults.BATCH_OF_MANY_ROWS
 
 
 def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:

@@ -33,13 +33,13 @@ class Adam(NamedTuple):
 
     steps: int
     schedule: str = "cosine"
-    peak: float = 5e-3
+    peak: float = 2e-2
     floor: float = 0.0
     cycle: int = 50_000
     offset: int = 0
     clip: float = 1000.0
     momentum: float = 0.9
-    memory: float = 0.999
+    memory: float = 0.95
     epsilon: float = 1e-15  # far below any gradient of the grid's smallest rho, 1e-11, which 1e-8 would drown
 
     def init(self, variables: Variables, position: int = 0) -> AdamState:
@@ -89,16 +89,16 @@ def triangular2(low: float, high: float, cycle: int, offset: int = 0) -> optax.S
 
 def paper_adam(steps: int, cycle: int = 50_000, offset: int = 0) -> Adam:
     """The paper's schedule, begun `offset` steps in: rates from 1e-4 to 1e-2, gradients clipped at 1000."""
-    return Adam(steps, schedule="paper", peak=1e-2, floor=1e-4, cycle=cycle, offset=offset, epsilon=1e-8)
+    return Adam(steps, schedule="paper", peak=1e-2, floor=1e-4, cycle=cycle, offset=offset, memory=0.999, epsilon=1e-8)
 
 
-def cosine_adam(steps: int, peak: float = 5e-3) -> Adam:
-    """A short modern schedule: two per cent of linear warm-up, then one cosine to zero."""
+def cosine_adam(steps: int, peak: float = 2e-2) -> Adam:
+    """For batches: two per cent of linear warm-up, then one cosine to zero; a short memory bears a high rate."""
     if not math.isfinite(peak) or peak <= 0:
         raise InputError(f"the peak learning rate must be positive, got {peak!r}")
     return Adam(steps, schedule="cosine", peak=peak)
 
 
 def fast_adam(steps: int) -> Adam:
-    """For exact gradients: momentum over fifty steps and a memory of twenty bear a rate of 2e-2."""
-    return Adam(steps, schedule="cosine", peak=2e-2, momentum=0.98, memory=0.95)
+    """For exact gradients: the same with momentum over fifty steps, which noise would spoil."""
+    return cosine_adam(steps)._replace(momentum=0.98)
