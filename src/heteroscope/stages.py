@@ -20,7 +20,7 @@ from heteroscope.objective import (
     weight_norm,
 )
 from heteroscope.regularisation import Strengths
-from heteroscope.solvers.adam import Adam, cosine_adam, fast_adam, paper_adam
+from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, fast_adam, paper_adam
 
 SCHEDULES = ("auto", "fast", "cosine", "paper")
 MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
@@ -103,7 +103,8 @@ def mean_first_recipe(
     elif chosen == "fast":
         solvers = fast_adam(first), fast_adam(steps - first)
     else:
-        solvers = cosine_adam(first), cosine_adam(steps - first)
+        peak = bearable_peak(architecture.hidden)
+        solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
     return Recipe(
         architecture,
         (

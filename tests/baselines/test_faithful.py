@@ -13,7 +13,7 @@ from heteroscope.solvers.adam import cosine_adam
 from heteroscope.stages import Recipe, Stage
 from heteroscope.tile import Job
 
-SETTINGS = {"weight_decay": 0.0, "held_out": 0, "random_state": 0}
+SETTINGS = {"weight_decay": 0.0, "held_out": 0, "batch_size": None, "random_state": 0}
 
 
 def noisy_line(n=100, seed=1):

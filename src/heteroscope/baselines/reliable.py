@@ -21,7 +21,7 @@ from heteroscope.objective import Objective, mean_objective
 from heteroscope.predictive import Prediction
 from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
-from heteroscope.solvers.adam import cosine_adam
+from heteroscope.solvers.adam import bearable_peak, cosine_adam
 from heteroscope.stages import Recipe, Stage
 
 NEIGHBOURS = 16  # rows that are drawn together
@@ -55,7 +55,7 @@ class ReliableVarianceRegressor(StudentRegressor):
     def stages(self, steps: int) -> tuple[Stage, ...]:
         """Squared error for the mean, likelihood for the variance; then both under the likelihood, by turns."""
         turns = 2 * positive_integer("rounds", self.rounds)
-        solver = cosine_adam(max(1, steps // turns))
+        solver = cosine_adam(max(1, steps // turns), bearable_peak(self.hidden))
         mean, variance = (Stage(StudentT((name,)), (name,), solver) for name in ("mean", "precision"))
         return (Stage(mean_objective, ("mean",), solver), variance, *(mean, variance) * (turns // 2 - 1))
 

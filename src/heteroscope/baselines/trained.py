@@ -20,7 +20,7 @@ from heteroscope.predictive import member_outputs, moment_match, stack_members
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows, batch_rows
 from heteroscope.scaling import Scaling
-from heteroscope.solvers.adam import cosine_adam
+from heteroscope.solvers.adam import bearable_peak, cosine_adam
 from heteroscope.stages import Recipe, Stage
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job
@@ -57,7 +57,7 @@ class TrainedRegressor(GaussianRegressor, ABC):
 
     def stages(self, steps: int) -> tuple[Stage, ...]:
         """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""
-        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps)),)
+        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps, bearable_peak(self.hidden))),)
 
     def outputs_wanted(self) -> int:
         """How many numbers the second network gives a row."""

@@ -47,7 +47,7 @@ class Numbers(click.ParamType):
 @click.option("--gammas", type=Numbers(), default=None, help=f"Values of gamma.  [default: {_PAPER_GRID}]")
 @click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models a cell.")
 @click.option("--steps", "max_steps", type=int, default=defaults.POINT_STEPS, show_default=True, help="Steps a model.")
-@click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of the hidden layers.")
+@click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of its layers.")
 @click.option("--activation", default=defaults.PAPER_ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
 @click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')
 @click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="First seed.")

@@ -6,6 +6,7 @@ m' and v' are m and v divided by what their start at zero has cost them, 1 - b^t
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -97,6 +98,11 @@ def cosine_adam(steps: int, peak: float = 2e-2) -> Adam:
     if not math.isfinite(peak) or peak <= 0:
         raise InputError(f"the peak learning rate must be positive, got {peak!r}")
     return Adam(steps, schedule="cosine", peak=peak)
+
+
+def bearable_peak(hidden: Sequence[int]) -> float:
+    """2e-2 up to 64 units a layer, then falling as one over the widest layer: 256 units do not bear 2e-2."""
+    return 2e-2 * min(1.0, 64 / max(hidden, default=64))
 
 
 def fast_adam(steps: int) -> Adam:
