@@ -26,8 +26,8 @@ FIRST_CHECK = 250  # steps before a model is first inspected; from then on at ev
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
 ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of an accelerator
 MAX_LANES = 512
-#: Inspections are few and their programs long: compiled for a quick start, in a quarter of the time, not for speed.
-COMPILED_QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+#: Inspections are few and their programs long: most of the speed for part of the compiler's time.
+COMPILED_QUICKLY = {"xla_backend_optimization_level": 1}
 
 
 class Job(NamedTuple):
@@ -62,7 +62,8 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
     models = [start_model(job, recipe) for job in jobs]
     found: dict[int, Inspection] = {}
     steps = [0] * len(jobs)
-    for stage in recipe.stages:
+    for number, stage in enumerate(recipe.stages, 1):
+        looks = number == len(recipe.stages) or stage.solver.steps >= FIRST_CHECK  # or nothing could end early
         own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
         models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
@@ -72,13 +73,15 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
             done += chunk
             for common in dict.fromkeys(own[index] for index in active):
                 members = [index for index in active if own[index] == common]
-                advanced = _advance(models, members, rows, chunk, common, recipe)
+                advanced = _advance(models, members, rows, chunk, common, recipe, looks)
                 for index, (model, inspection) in zip(members, advanced, strict=True):
-                    models[index], found[index], steps[index] = model, inspection, steps[index] + chunk
-                    own[index] = _narrowed(common, inspection)
+                    models[index], steps[index] = model, steps[index] + chunk
+                    if inspection is None:
+                        continue
+                    found[index], own[index] = inspection, _narrowed(common, inspection)
                     if own[index] != common:
                         models[index] = enter(model, own[index], done)
-            active = [index for index in active if _goes_on(found[index], recipe)]
+            active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
     return [_fit(model, found[index], steps[index]) for index, model in enumerate(models)]
 
 
@@ -126,8 +129,8 @@ def _fit(model: _Model, found: Inspection, steps: int) -> Fit:
 
 
 def _advance(
-    models: list[_Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe
-) -> Iterator[tuple[_Model, Inspection]]:
+    models: list[_Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe, looks: bool
+) -> Iterator[tuple[_Model, Inspection | None]]:
     """The active models `n_steps` on, a lane group at a time; a short group is filled with copies of its last model."""
     width = lanes(recipe)
     inspected = _subsample(rows)
@@ -135,12 +138,13 @@ def _advance(
         group = active[first : first + width]
         if width == 1:
             model = advance(models[group[0]], rows, n_steps, stage, recipe)
-            model, found = look_at(model, rows, inspected, stage, recipe)
+            model, found = look_at(model, rows, inspected, stage, recipe) if looks else (model, None)
             yield model, jax.device_get(found)
             continue
         filled = [models[index] for index in group] + [models[group[-1]]] * (width - len(group))
         stacked = advance(jax.tree.map(lambda *leaves: np.stack(leaves), *filled), rows, n_steps, stage, recipe)
-        after = jax.device_get(jax.vmap(lambda model: look_at(model, rows, inspected, stage, recipe))(stacked))
+        look = jax.vmap(lambda model: look_at(model, rows, inspected, stage, recipe) if looks else (model, None))
+        after = jax.device_get(look(stacked))
         for lane in range(len(group)):
             yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
 
