@@ -111,7 +111,7 @@ def test_padding_changes_nothing_beyond_rounding():
 
 
 def test_a_broken_model_leaves_its_lane_neighbours_bitwise_unchanged(monkeypatch):
-    recipe = mean_first_recipe(SMALL, 300)
+    recipe = mean_first_recipe(SMALL, 10 * tile.FIRST_CHECK)
     jobs = [Job(3.0, -3.0, seed) for seed in range(3)]
     batch = pad(rows(), 64)
     alone = train_tile(batch, jobs, recipe)
