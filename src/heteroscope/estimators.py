@@ -38,6 +38,7 @@ from heteroscope.search import (
     Race,
     Search,
     results_table,
+    scale_for_all_rows,
     search_diagonal,
     search_grid,
     squared_score,
@@ -305,8 +306,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
         best = found.points[found.best]
         self._train_members(rows, recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        self.std_scale_ = std_scale(best, folds) if self.calibrate else 1.0
-        self._observe(rows, squared_score(best, folds) / self.std_scale_**2)
+        asked = std_scale(best, folds) if self.calibrate else 1.0
+        share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
+        self.std_scale_ = scale_for_all_rows(asked, share)
+        self._observe(rows, squared_score(best, folds) / asked**2)
         return self
 
     def _check_search(self) -> None:

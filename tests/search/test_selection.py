@@ -12,6 +12,7 @@ from heteroscope.search.selection import (
     held_out_loss,
     paper_midpoint,
     row_loss,
+    scale_for_all_rows,
     squared_score,
     std_scale,
 )
@@ -64,7 +65,7 @@ def test_finalists_are_the_best_scores_and_none_that_overfits():
 
 
 def test_with_calibration_finalists_lie_apart_as_long_as_there_are_such_points():
-    means = {0: 0.0, 3: 0.5, 8: 0.8, 8.5: 0.79, 9: 0.78}  # the more of y they explain, the better
+    means = {0: 0.0, 3: 0.5, 8: 0.8, 8.3: 0.79, 8.5: 0.78}  # the more of y they explain, the better
     points = [point(t, 1, mean=share * Y) for t, share in means.items()]
     assert finalists(points, FOLDS, "nll", 2, calibrate=True) == [1, 2], "the best, and the best beyond its neighbours"
     assert finalists(points, FOLDS, "nll", 4, calibrate=True) == [0, 1, 2, 3]
@@ -92,6 +93,13 @@ def test_the_scale_lies_between_the_likeliest_and_the_covering_one():
     assert held_out_loss(crooked, FOLDS, "nll", calibrate=True).mean() == pytest.approx(
         minimize_scalar(loss).fun, abs=0.01
     )
+
+
+def test_models_that_know_all_rows_need_less_scaling():
+    assert scale_for_all_rows(2.0, 0.8) == pytest.approx(np.sqrt(1 + 3 * 0.64))
+    assert scale_for_all_rows(2.0, 1.0) == pytest.approx(2.0)
+    assert scale_for_all_rows(1.0, 0.5) == 1.0
+    assert scale_for_all_rows(0.7, 0.5) == 0.7, "too large a std is not made larger"
 
 
 def test_rows_that_are_met_exactly_leave_a_std():

@@ -3,7 +3,7 @@
 from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, results_table
-from heteroscope.search.selection import SELECTIONS, row_loss, squared_score, std_scale
+from heteroscope.search.selection import SELECTIONS, row_loss, scale_for_all_rows, squared_score, std_scale
 
 __all__ = [
     "SELECTIONS",
@@ -16,6 +16,7 @@ __all__ = [
     "cross_validate",
     "results_table",
     "row_loss",
+    "scale_for_all_rows",
     "search_diagonal",
     "search_grid",
     "squared_score",

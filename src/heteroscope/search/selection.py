@@ -2,6 +2,7 @@
 
 std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest, the root of
 mean[w ((y - mean) / std)^2], and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a the larger.
+Models that know all rows need less of it: scale^2 - 1 falls as 1 / rows^2.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from heteroscope.search.points import Folds, Point, held_rows
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 COVERAGE = 0.9
-APART = 1.5  # logits between finalists
+APART = 0.6  # logits between finalists
 HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
 
 
@@ -88,6 +89,14 @@ def std_scale(point: Point, folds: Folds) -> float:
     share = np.quantile(size, COVERAGE, weights=held.weight, method="inverted_cdf")
     covering = max(share / stats.norm.ppf((1 + COVERAGE) / 2), likeliest / HOPELESS_SCALE)
     return float(np.sqrt(likeliest * covering))
+
+
+def scale_for_all_rows(scale: float, share: float) -> float:
+    """The factor for models of all rows, where those that asked for `scale` knew a `share` of them.
+
+    What a std lacks beside 1 is what the model does not know yet; a std that is too large is left as it is.
+    """
+    return float(np.sqrt(1.0 + (scale**2 - 1.0) * share**2)) if scale > 1.0 else scale
 
 
 def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -> Float[np.ndarray, " held"]:

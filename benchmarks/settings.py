@@ -1,0 +1,108 @@
+"""What networks, batches, rates and steps give: ensembles of three at one point a set, on splits 0 to 2 of seed 0.
+
+The scores are test NLL after the one factor for the std that suits the test rows best, and RMSE, so that no search
+stands between a setting and its score. docs/defaults.md says what followed from them.
+"""
+
+import warnings
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from heteroscope import datasets, metrics
+from heteroscope.engine import Task, train
+from heteroscope.networks import Architecture
+from heteroscope.objective import joint_objective, mean_objective
+from heteroscope.predictive import moment_match, predict_members, stack_members
+from heteroscope.rows import Rows
+from heteroscope.solvers.adam import Adam
+from heteroscope.stages import Recipe, Stage
+from heteroscope.tile import Job
+
+LOGITS = {"yacht": 9.0, "housing": 3.0, "concrete": 7.0}  # of rho, on the diagonal
+N_SPLITS, N_MEMBERS = 3, 3
+BEFORE = {"hidden": (128, 128, 128), "batch": 256, "peak": 5e-3, "memory": 0.999, "share": 5 / 12}
+NOW = {"hidden": (64, 64, 64), "batch": 128, "peak": 2e-2, "memory": 0.95, "share": 0.1}
+TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "before: 3 x 128, batches of 256, rate 5e-3, memory 0.999, 5/12 for the mean, 2,000 steps",
+        BEFORE | {"steps": 2000},
+    ),
+    ("the same, 500 steps", BEFORE | {"steps": 500}),
+    ("3 x 128, batches of 256, the new schedule, 500 steps", NOW | {"hidden": (128,) * 3, "batch": 256, "steps": 500}),
+    ("the same without batches", NOW | {"hidden": (128,) * 3, "batch": None, "steps": 500}),
+    ("now: 3 x 64, batches of 128, rate 2e-2, memory 0.95, 1/10, 1,000 steps", NOW | {"steps": 1000}),
+    ("700 steps", NOW | {"steps": 700}),
+    ("batches of 64", NOW | {"batch": 64, "steps": 1000}),
+    ("batches of 256", NOW | {"batch": 256, "steps": 1000}),
+    ("rate 1e-2", NOW | {"peak": 1e-2, "steps": 1000}),
+    ("rate 3e-2", NOW | {"peak": 3e-2, "steps": 1000}),
+    ("memory 0.98", NOW | {"memory": 0.98, "steps": 1000}),
+    ("3 x 32", NOW | {"hidden": (32,) * 3, "steps": 1000}),
+    ("2 x 64", NOW | {"hidden": (64,) * 2, "steps": 1000}),
+    ("4 x 64", NOW | {"hidden": (64,) * 4, "steps": 1000}),
+    ("leaky ReLU", NOW | {"activation": "leaky_relu", "steps": 1000}),
+    ("GELU", NOW | {"activation": "gelu", "steps": 1000}),
+    ("tanh", NOW | {"activation": "tanh", "steps": 1000}),
+)
+
+
+def main() -> None:
+    """Print the table of docs/defaults.md."""
+    warnings.simplefilter("ignore")
+    columns = " | ".join(f"{name}: NLL, RMSE" for name in LOGITS)
+    print(f"| setting | {columns} | seconds of a core a model |")
+    print("|---|" + "---:|" * (len(LOGITS) + 1))
+    for title, setting in TRIALS:
+        scores = [_trial(name, logit, **setting) for name, logit in LOGITS.items()]
+        cells = " | ".join(f"{nll:.2f}, {rmse:.2f}" for nll, rmse, _ in scores)
+        print(f"| {title} | {cells} | {np.mean([seconds for *_, seconds in scores]):.1f} |", flush=True)
+    print()
+
+
+def _trial(
+    name: str,
+    logit: float,
+    steps: int,
+    hidden: tuple[int, ...],
+    batch: int | None,
+    share: float,
+    activation: str = "silu",
+    **rates: float,
+) -> tuple[float, float, float]:
+    """Mean NLL and RMSE of the test rows, and seconds a model once programs are compiled."""
+    scores = []
+    for split in datasets.splits(name, protocol="literature", n_splits=N_SPLITS):
+        rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))
+        scaling = rows.scaling()
+        first = round(share * steps)
+        stages = (
+            Stage(mean_objective, ("mean",), Adam(first, **rates)),
+            Stage(joint_objective, ("mean", "precision"), Adam(steps - first, **rates)),
+        )
+        recipe = Recipe(Architecture(rows.x.shape[1], hidden, activation), stages, batch)
+        task = Task(rows.batch(scaling), [Job(logit, -logit, seed) for seed in range(N_MEMBERS)])
+        train([task._replace(jobs=task.jobs[:1])], recipe, n_jobs=1)  # compiles
+        start = perf_counter()
+        (fits,) = train([task], recipe, n_jobs=1)
+        seconds = (perf_counter() - start) / N_MEMBERS
+        moments = moment_match(
+            *predict_members(stack_members([f.params for f in fits]), split.x_test, scaling, activation)
+        )
+        scores.append((_best_nll(split.y_test, moments.mean, moments.std), _rmse(split.y_test, moments.mean), seconds))
+    nll, rmse, seconds = np.mean(scores, axis=0)
+    return float(nll), float(rmse), float(seconds)
+
+
+def _best_nll(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
+    return float(minimize_scalar(lambda s: metrics.nll(y, mean, np.exp(s) * std), bounds=(-2, 3)).fun)
+
+
+def _rmse(y: np.ndarray, mean: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((y - mean) ** 2)))
+
+
+if __name__ == "__main__":
+    main()
