@@ -103,7 +103,7 @@ def phase_diagram(
     if ground is None:
         features, target = _names(X, y)
         data = _data(X, y, X_test, y_test)
-        n_batch = _rows_a_step(batch_size, len(data.rows["train"].y))
+        n_batch = rows_a_step(batch_size, len(data.rows["train"].y))
     else:
         features, target = list(X.feature_names), X.target_name
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
@@ -210,7 +210,7 @@ def _tile_of_stream(
         return index, {}, str(error)
 
 
-def _rows_a_step(wanted: Any, n_rows: int) -> int | None:
+def rows_a_step(wanted: Any, n_rows: int) -> int | None:
     """A diagram is about minima: "auto" sees all rows if they are few enough for that."""
     if wanted == "auto" and n_rows <= EXACT_UP_TO:
         return None

@@ -3,7 +3,7 @@
 seconds = programs to compile * COMPILE + model-steps * operations of a step / RATE
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import singledispatch
 from itertools import pairwise
 from typing import Any
@@ -14,13 +14,14 @@ from heteroscope.reproduce.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
+from heteroscope.rows import batch_rows
+from heteroscope.sweep import rows_a_step
 
 COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
 SHARE = 0.6  # of its steps that a model of a diagram takes before nothing is left to gain
 STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's format
 FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
-BATCH = {True: 512, False: 256}  # rows of a step: up to 512 all of them, else a batch
 
 
 def seconds_together(recipes: Iterable[Recipe], scale: Scale) -> float:
@@ -38,13 +39,13 @@ def seconds(part: Any) -> float:
 @seconds.register
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
-    return COMPILE + n_models * SHARE * part.max_steps * _operations(part.data, part.hidden) / RATE
+    return COMPILE + n_models * SHARE * part.max_steps * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 
 @seconds.register
 def _(part: Line) -> float:
     steps = len(part.points) * part.n_seeds * SHARE * part.max_steps
-    return COMPILE + steps * _operations(part.data, part.hidden) / RATE
+    return COMPILE + steps * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 
 @seconds.register
@@ -53,14 +54,15 @@ def _(part: Comparison) -> float:
     models = search["n_coarse"] + search["n_fine"] + defaults.FINALISTS * (search["cv"] - 1) + 1
     searched = 2 * models * search["max_steps"]
     steps = searched + 7 * part.fit_steps  # the ensemble has six members
-    return 4 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden) / RATE
+    return 4 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden, batch_rows) / RATE
 
 
 @seconds.register
 def _(part: Searches) -> float:
     search = dict(part.search)
     models = sum(part.n_points.values()) + 2 * (defaults.FINALISTS * (search["cv"] - 1) + 1)
-    return COMPILE + part.n_runs * models * search["max_steps"] * _operations(part.data, part.hidden) / RATE
+    steps = part.n_runs * models * search["max_steps"]
+    return COMPILE + steps * _operations(part.data, part.hidden, batch_rows) / RATE
 
 
 @seconds.register
@@ -81,11 +83,11 @@ def _(part: Hysteresis) -> float:
     return 2 * len(part.rhos) * len(part.gammas) * part.points * FIELD_CELL
 
 
-def _operations(data: str, hidden: tuple[int, ...]) -> float:
+def _operations(data: str, hidden: tuple[int, ...], seen: Callable[[Any, int], int | None]) -> float:
     """Of one step of both networks: two a weight and row forwards, four backwards."""
     split = datasets.load(data)
     n_rows, n_features = split.x_train.shape
-    return _of_a_step(n_features, hidden, min(n_rows, BATCH[n_rows <= BATCH[True]]))
+    return _of_a_step(n_features, hidden, seen("auto", n_rows) or n_rows)
 
 
 def _of_a_step(n_features: int, hidden: tuple[int, ...], n_rows: int) -> float:
