@@ -4,6 +4,7 @@ The lane width depends on the shapes alone, and every lane of a program computes
 numbers do not depend on which or how many models share its tile.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -26,8 +27,10 @@ FIRST_CHECK = 250  # steps before a model is first inspected; from then on at ev
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
 ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of an accelerator
 MAX_LANES = 512
-#: Inspections are few and their programs long: most of the speed for part of the compiler's time.
-COMPILED_QUICKLY = {"xla_backend_optimization_level": 1}
+_LEVEL = "xla_backend_optimization_level"
+#: Inspections are few and their programs long: most of the speed for part of the compiler's time, unless XLA_FLAGS say
+#: what is wanted.
+COMPILED_QUICKLY = {} if _LEVEL in os.environ.get("XLA_FLAGS", "") else {_LEVEL: 1}
 
 
 class Job(NamedTuple):
