@@ -59,7 +59,7 @@ def _evidence(found: Observables, std_scale: float) -> list[str]:
         lines.append(f"The std typically varies by a factor of {factor:.2f} between rows.")
     if std_scale != 1.0:
         lines.append(
-            f"Judged by held-out rows, it takes a std {std_scale:.2f} times that of the networks alone: it was scaled so."
+            f"By held-out rows it needs a std {std_scale:.2f} times that of the networks alone: it was scaled so."
         )
     elif found.held_out_score is None:
         lines.append("No rows were held out, so this label rests on the training rows alone.")
