@@ -21,6 +21,7 @@ from heteroscope.predictive import predict_members, stack_members
 from heteroscope.rows import Rows
 from heteroscope.stages import mean_first_recipe
 from heteroscope.store import NAME
+from heteroscope.sweep import rows_a_step
 from heteroscope.tile import Job
 
 RHOS, GAMMAS = [0.5, 0.99, 0.9999], [0.01, 0.9]
@@ -188,3 +189,10 @@ def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
         phase_diagram(split.x_train, split.y_train, **begun | {"max_steps": 30})
     with pytest.raises(InputError, match="data was"):
         phase_diagram(split.x_train, 2 * split.y_train, **begun)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_rows", "seen"), [("auto", 512, None), ("auto", 513, 256), (7, 100, 7), (None, 9999, None)]
+)
+def test_a_step_sees_all_rows_while_they_are_few(wanted, n_rows, seen):
+    assert rows_a_step(wanted, n_rows) == seen

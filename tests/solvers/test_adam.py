@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heteroscope.errors import InputError
-from heteroscope.solvers.adam import Adam, cosine_adam, paper_adam, triangular2
+from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, paper_adam, triangular2
 
 
 def numpy_adam(start, gradient_of, rates, clip, momentum, memory, epsilon):
@@ -134,3 +134,8 @@ def test_a_peak_that_is_no_rate_is_refused(peak):
 def test_an_unknown_schedule_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match="cosine, paper"):
         Adam(10, schedule="step").learning_rate()
+
+
+@pytest.mark.parametrize(("hidden", "peak"), [((), 2e-2), ((8, 64), 2e-2), ((128, 16), 1e-2), ((256, 256), 5e-3)])
+def test_wide_networks_get_a_lower_rate(hidden, peak):
+    assert bearable_peak(hidden) == pytest.approx(peak)
