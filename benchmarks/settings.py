@@ -4,7 +4,6 @@ The scores are test NLL after the one factor for the std that suits the test row
 stands between a setting and its score. docs/defaults.md says what followed from them.
 """
 
-import warnings
 from time import perf_counter
 from typing import Any
 
@@ -51,7 +50,6 @@ TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def main() -> None:
     """Print the table of docs/defaults.md."""
-    warnings.simplefilter("ignore")
     columns = " | ".join(f"{name}: NLL, RMSE" for name in LOGITS)
     print(f"| setting | {columns} | seconds of a core a model |")
     print("|---|" + "---:|" * (len(LOGITS) + 1))
@@ -91,17 +89,19 @@ def _trial(
         moments = moment_match(
             *predict_members(stack_members([f.params for f in fits]), split.x_test, scaling, activation)
         )
-        scores.append((_best_nll(split.y_test, moments.mean, moments.std), _rmse(split.y_test, moments.mean), seconds))
+        scores.append(
+            (
+                _best_nll(split.y_test, moments.mean, moments.std),
+                metrics.rmse(split.y_test, moments.mean, moments.std),
+                seconds,
+            )
+        )
     nll, rmse, seconds = np.mean(scores, axis=0)
     return float(nll), float(rmse), float(seconds)
 
 
 def _best_nll(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     return float(minimize_scalar(lambda s: metrics.nll(y, mean, np.exp(s) * std), bounds=(-2, 3)).fun)
-
-
-def _rmse(y: np.ndarray, mean: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((y - mean) ** 2)))
 
 
 if __name__ == "__main__":
