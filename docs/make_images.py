@@ -73,7 +73,9 @@ def store(figure: Figure, name: str) -> None:
     """A picture of few colours, which is a quarter of the size."""
     with tempfile.TemporaryDirectory() as folder:
         save_figure(figure, Path(folder) / "figure.png")
-        Image.open(Path(folder) / "figure.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=128).save(
+        picture = Image.open(Path(folder) / "figure.png").convert("RGB")
+        # median cut would merge the pale shades of neighbouring phases
+        picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
             IMAGES / f"{name}.png", optimize=True
         )
 
