@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 import xarray as xr
+from make_results import save_in_few_colours
 from matplotlib.figure import Figure
-from PIL import Image
 
 from heteroscope import datasets, field, field_diagram, phase_diagram
 from heteroscope.datasets import simulated
@@ -70,14 +70,11 @@ def diagram(name: str) -> xr.Dataset:
 
 
 def store(figure: Figure, name: str) -> None:
-    """A picture of few colours, which is a quarter of the size."""
+    """A picture of few colours among those of the documentation."""
     with tempfile.TemporaryDirectory() as folder:
-        save_figure(figure, Path(folder) / "figure.png")
-        picture = Image.open(Path(folder) / "figure.png").convert("RGB")
-        # median cut would merge the pale shades of neighbouring phases
-        picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
-            IMAGES / f"{name}.png", optimize=True
-        )
+        drawn = Path(folder) / "figure.png"
+        save_figure(figure, drawn)
+        save_in_few_colours(drawn, IMAGES / f"{name}.png")
 
 
 if __name__ == "__main__":
