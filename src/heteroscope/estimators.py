@@ -107,7 +107,7 @@ class HeteroskedasticRegressor(PointRegressor):
     activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
     schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
-    max_steps : steps of both stages together; the first tenth fits the mean alone. "auto" is half of the rows, but
+    max_steps : steps of both stages together; the first tenth fits the mean alone. "auto" is one a row, but
         1,000 to 20,000.
     batch_size : rows a step sees, None for all of them; "auto" is half, but at most 128, beyond 2,000 rows 256; and all
         if there are no more than 32.

@@ -61,10 +61,9 @@ def batch_rows(wanted: object, n_rows: int) -> int | None:
 
 
 def step_count(wanted: object, n_rows: int) -> int:
-    """How many steps a model takes; "auto" is half of the rows, but no fewer than 1,000 and no more than 20,000."""
+    """How many steps a model takes; "auto" is as many as rows, but no fewer than 1,000 and no more than 20,000."""
     if wanted == "auto":
-        few, many = defaults.FEWEST_STEPS, defaults.MOST_STEPS
-        return min(max(round(defaults.STEPS_A_ROW * n_rows), few), many)
+        return min(max(n_rows, defaults.FEWEST_STEPS), defaults.MOST_STEPS)
     if isinstance(wanted, bool) or not isinstance(wanted, Integral) or wanted < 1:
         raise InputError(f'max_steps must be a positive integer or "auto", got {wanted!r}')
     return int(wanted)
