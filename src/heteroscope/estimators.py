@@ -49,6 +49,7 @@ from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
+SHORTER = (0.25,)  # of the steps: other lengths that a search tries
 MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
 
 
@@ -60,9 +61,10 @@ class PointRegressor(GaussianRegressor):
         check_is_fitted(self)
         return diagnosis(self)
 
-    def _recipe(self, rows: Rows) -> Recipe:
+    def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
         batch_size = batch_rows(self.batch_size, len(rows.y))
         steps = step_count(self.max_steps, len(rows.y))
+        steps = steps if share == 1.0 else max(2, round(share * steps))
         return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
@@ -231,7 +233,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
     calibrate : scale the std by one factor that held-out rows tell; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
-    hidden, activation, start, schedule, max_steps, batch_size, n_jobs, random_state, verbose : as in
+    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, the coarse pass tries a quarter of it too,
+        and the better length goes on.
+    hidden, activation, start, schedule, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
 
     Attributes
@@ -293,18 +297,17 @@ class HeteroskedasticRegressorCV(PointRegressor):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
         given, rows = self._check_fit_input(X, y, sample_weight)
-        recipe = self._recipe(rows)
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random)
         n_members = positive_integer("n_members", self.n_members)
         n_judges = min(n_members, MEMBERS_THAT_CALIBRATE)
         seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_judges))) for fold in folds]
-        found = self._search(folds, recipe)
+        found = self._search(folds, rows)
         self.cv_results_ = results_table(found, folds, self.selection, bool(self.calibrate))
         self.best_index_ = found.best
         best = found.points[found.best]
-        self._train_members(rows, recipe, best.logits, list(seeds), None)
+        self._train_members(rows, found.recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         asked = std_scale(best, folds) if self.calibrate else 1.0
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
@@ -320,14 +323,17 @@ class HeteroskedasticRegressorCV(PointRegressor):
         if self.search == "grid" and self.selection == "paper":
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
-    def _search(self, folds: list[Fold], recipe: Recipe) -> Search:
+    def _search(self, folds: list[Fold], rows: Rows) -> Search:
+        recipe = self._recipe(rows)
+        judged = self.calibrate and self.selection != "paper"  # that rule, and the labels, are for one length
+        shorter = [self._recipe(rows, share) for share in SHORTER] if judged else []
         line = diagonal(positive_integer("n_coarse", self.n_coarse))
         n_finalists = positive_integer("n_finalists", self.n_finalists)
         with progress_bar("searching", bool(self.verbose)) as progress:
             race = Race(folds, recipe, self.selection, bool(self.calibrate), self.n_jobs, progress)
             if self.search == "grid":
-                return search_grid(race, line, n_finalists)
-            return search_diagonal(race, line, self.n_fine, n_finalists)
+                return search_grid(race, line, n_finalists, shorter)
+            return search_diagonal(race, line, self.n_fine, n_finalists, shorter)
 
     def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressorCV":
         """All `n_coarse + n_fine` points in one pass; the chosen point's model is the first member, others follow."""

@@ -39,6 +39,11 @@ class Stage(NamedTuple):
     alone: tuple[tuple[str, Objective], ...] = ()
     held: str | None = None
 
+    @property
+    def program(self) -> "Stage":
+        """What is compiled of a stage: all but its number of steps, which is data of the solver."""
+        return self._replace(solver=self.solver._replace(steps=0))
+
     def holding(self, network: str) -> "Stage":
         """The same stage with one network constant, for the network that is left."""
         ((survivor, objective),) = [pair for pair in self.alone if pair[0] != network]
@@ -57,6 +62,11 @@ class Recipe(NamedTuple):
     batch_size: int | None = None
     retires: bool = True
     neighbours: int = 1
+
+    @property
+    def program(self) -> "Recipe":
+        """What is compiled of a recipe beside the stage: what its networks are and how rows are drawn."""
+        return self._replace(stages=())
 
 
 def mean_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:

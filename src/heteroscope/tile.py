@@ -152,9 +152,18 @@ def _advance(
             yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
 
 
-@partial(jax.jit, static_argnames=("stage", "recipe"))
-def advance(models: _Model, rows: Batch, n_steps: Int[Array, ""] | int, stage: Stage, recipe: Recipe) -> _Model:
+def advance(models: _Model, rows: Batch, n_steps: int, stage: Stage, recipe: Recipe) -> _Model:
     """`n_steps` of one stage for a lane group, or for a model by itself, on batches that are drawn from the rows."""
+    return _advance_program(models, rows, n_steps, stage.program, recipe.program)
+
+
+def look_at(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
+    """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
+    return _look_program(model, rows, sample, stage.program, recipe.program)
+
+
+@partial(jax.jit, static_argnames=("stage", "recipe"))
+def _advance_program(models: _Model, rows: Batch, n_steps: Int[Array, ""], stage: Stage, recipe: Recipe) -> _Model:
     n_real = _real_rows(rows)
 
     def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
@@ -167,8 +176,7 @@ def advance(models: _Model, rows: Batch, n_steps: Int[Array, ""] | int, stage: S
 
 
 @partial(jax.jit, static_argnames=("stage", "recipe"), compiler_options=COMPILED_QUICKLY)
-def look_at(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
-    """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
+def _look_program(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
     activation = recipe.architecture.activation
     average = stage.solver.average_gradient(model.solver_state)
     params, found = inspect_model(

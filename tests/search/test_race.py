@@ -104,3 +104,18 @@ def test_to_calibrate_points_have_two_members_and_the_chosen_one_all(folds):
     mean, std = best.held_out
     y = np.concatenate([fold.held.y for fold in judged])
     assert squared_score(best, judged) == pytest.approx(np.mean(((y - mean) / std) ** 2))
+
+
+@pytest.mark.parametrize(("signal", "expected_steps"), [(0.0, 30), (3.0, 600)])
+def test_noise_alone_is_better_off_with_few_steps_and_a_clear_signal_with_many(signal, expected_steps):
+    random = np.random.default_rng(0)
+    x = random.uniform(-1, 1, (90, 4))
+    rows = Rows(x, signal * np.sin(4 * x[:, 0]) + 0.1 * random.normal(size=90), np.ones(90))
+    folds = [Fold(rows.take(np.arange(60)), rows.take(np.arange(60, 90)), (0, 1))]
+    longer, shorter = (mean_first_recipe(Architecture(4, (24, 24)), n_steps) for n_steps in (600, 30))
+    for search, more in ((search_diagonal, {"n_fine": 0}), (search_grid, {})):
+        race = Race(folds, longer, calibrate=True)
+        found = search(race, np.array([8.0, 12.0]), n_finalists=1, shorter=[shorter], **more)
+        assert sum(stage.solver.steps for stage in found.recipe.stages) == expected_steps
+        (again,) = cross_validate(folds, [found.points[0].logits], found.recipe)
+        np.testing.assert_array_equal(again.held_out, found.points[0].held_out)

@@ -37,10 +37,13 @@ def one_by_one(groups: Sequence[Model], n_models: int, recipe: Recipe) -> list[M
     return [jax.tree.map(lambda leaf, k=k: leaf[k % width], found[k // width]) for k in range(n_models)]
 
 
-@partial(jax.jit, static_argnames=("stage", "recipe"))
-def advance_on(models: Model, chunk: Chunk, n_steps: Any, stage: Stage, recipe: Recipe) -> Model:
+def advance_on(models: Model, chunk: Chunk, n_steps: int, stage: Stage, recipe: Recipe) -> Model:
     """A lane group, or a model by itself, after one step on each of the first `n_steps` batches of the chunk."""
+    return _advance_program(models, chunk, n_steps, stage.program, recipe.program)
 
+
+@partial(jax.jit, static_argnames=("stage", "recipe"))
+def _advance_program(models: Model, chunk: Chunk, n_steps: Any, stage: Stage, recipe: Recipe) -> Model:
     def batch_at(step: Any, key: Any) -> tuple[Any, Batch]:
         return key, Batch(*(part[step] for part in chunk))
 

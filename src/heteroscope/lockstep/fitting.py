@@ -91,7 +91,7 @@ def search_on(
     fits = ground.train("search", [Job(t, -t, seed) for t in logits], recipe, read, drops=True)
     folds: Folds = [ground.fold]
     points = [_point(t, fit, ground, read) for t, fit in zip(logits, fits, strict=True)]
-    return Search(points, choose(points, folds, selection, calibrate)), fits
+    return Search(points, choose(points, folds, selection, calibrate), recipe), fits
 
 
 def _point(t: float, fit: Fit, ground: Ground, read: Reading) -> Point:

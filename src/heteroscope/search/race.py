@@ -1,5 +1,7 @@
 """The search as a race: all points run on the first fold, the transition is looked at more closely, few see all folds.
 
+How long models train is settled first, by the coarse points: noisy tables are better off with fewer steps.
+
 logit rho = -logit gamma = t on the diagonal;    score = average held-out loss of models that did not see the row
 """
 
@@ -13,7 +15,7 @@ from heteroscope.phases import Phase
 from heteroscope.progress import Progress
 from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, cross_validate
 from heteroscope.search.results import Search
-from heteroscope.search.selection import OVERFIT, choose, finalists, paper_midpoint
+from heteroscope.search.selection import OVERFIT, best_score, choose, finalists, paper_midpoint
 from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
@@ -88,16 +90,19 @@ class Race:
             points = [add_members(point, more) if k == best else point for k, point in enumerate(points)]
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
-        return Search(points, best)
+        return Search(points, best, self.recipe)
 
 
-def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int) -> Search:
+def search_diagonal(
+    race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int, shorter: Sequence[Recipe] = ()
+) -> Search:
     """The whole line, then half of `n_fine` points between its labels U and O, the others around the best score.
 
-    All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen.
+    All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen. `shorter`
+    trainings walk the line too; from there on all models are trained like those of the best point so far.
     """
-    race.plan(len(coarse) + n_fine, n_finalists)
-    path = _walk(race, [], coarse)
+    race.plan(len(coarse) * (1 + len(shorter)) + n_fine, n_finalists)
+    path = _screen_at_best_length(race, [(float(t), -float(t)) for t in coarse], shorter)
     halves = bisect(_line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2)
     path = _walk(race, path, halves)
     if race.selection == "paper":
@@ -108,11 +113,23 @@ def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_
     return race.best_of(_walk(race, path, refine(_line(path), best, n_fine - len(halves))), n_finalists)
 
 
-def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int) -> Search:
+def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int, shorter: Sequence[Recipe] = ()) -> Search:
     """Every pair of a rho of the line and a gamma of its mirror image, which hold the diagonal: the search in full."""
     points = [(float(rho), -float(t)) for rho in line for t in line[::-1]]
-    race.plan(len(points), n_finalists)
-    return race.best_of(race.screen(points), n_finalists)
+    race.plan(len(points) * (1 + len(shorter)), n_finalists)
+    return race.best_of(_screen_at_best_length(race, points, shorter), n_finalists)
+
+
+def _screen_at_best_length(race: Race, points: Sequence[Logits], shorter: Sequence[Recipe]) -> list[Point]:
+    """The points by the training whose best one scores lowest; it is the race's from here on."""
+    found = []
+    for recipe in (race.recipe, *shorter):
+        race.recipe = recipe
+        screened = race.screen(points)
+        score = best_score(screened, race.all_folds[:1], race.selection, race.calibrate)
+        found.append((score, recipe, screened))
+    _, race.recipe, screened = min(found, key=lambda one: one[0])
+    return screened
 
 
 def _walk(race: Race, path: list[Point], logits: Sequence[float] | np.ndarray) -> list[Point]:

@@ -9,13 +9,15 @@ from scipy.special import expit
 from heteroscope import metrics
 from heteroscope.search.points import Folds, Point, held_rows
 from heteroscope.search.selection import held_out_loss, std_scale
+from heteroscope.stages import Recipe
 
 
 class Search(NamedTuple):
-    """All points that were visited, sorted by logit rho, and the number of the one that was chosen."""
+    """All points that were visited, sorted by logit rho, the number of the chosen one, and how they were trained."""
 
     points: list[Point]
     best: int
+    recipe: Recipe
 
     @property
     def n_models(self) -> int:

@@ -50,6 +50,11 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
     return best
 
 
+def best_score(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool) -> float:
+    """The lowest of the average held-out losses."""
+    return float(_losses_and_scores(points, folds, selection, calibrate)[1].min())
+
+
 def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
     """The indices of the `n` lowest scores, in the order of the points.
 

@@ -6,11 +6,10 @@ m' and v' are m and v divided by what their start at zero has cost them, 1 - b^t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import optax
 from jaxtyping import Float, Int
 
 from heteroscope.errors import InputError
@@ -18,12 +17,18 @@ from heteroscope.errors import InputError
 SCHEDULES = ("cosine", "paper")
 
 Variables = Float[Any, " variable"]
+Count = Int[Any, ""] | int
+Rate = Float[Any, ""] | float
 
 
 class AdamState(NamedTuple):
-    """Where the schedule stands, how many steps the moments have seen, and the moments."""
+    """Where the schedule stands and how long it is, how many steps the moments have seen, and the moments.
+
+    The length is data, so that runs of all lengths share one compiled program.
+    """
 
     position: Int[Any, ""]
+    length: Int[Any, ""]
     seen: Int[Any, ""]
     first: Variables
     second: Variables
@@ -46,7 +51,7 @@ class Adam(NamedTuple):
     def init(self, variables: Variables, position: int = 0) -> AdamState:
         """Moments of zero, `position` steps into the schedule."""
         zeros = jnp.zeros_like(variables)
-        return AdamState(jnp.int32(position), jnp.int32(0), zeros, zeros)
+        return AdamState(jnp.int32(position), jnp.int32(self.steps), jnp.int32(0), zeros, zeros)
 
     def step(self, gradient: Variables, state: AdamState, variables: Variables) -> tuple[Variables, AdamState]:
         """variables - rate * m' / (sqrt(v') + epsilon), the gradient's norm clipped first."""
@@ -54,21 +59,20 @@ class Adam(NamedTuple):
         first = self.momentum * state.first + (1.0 - self.momentum) * gradient
         second = self.memory * state.second + (1.0 - self.memory) * gradient**2
         seen = state.seen + 1
-        rate = self.learning_rate()(state.position) / _share_seen(self.momentum, seen, first)
+        rate = self.learning_rate(state.position, state.length) / _share_seen(self.momentum, seen, first)
         size = jnp.sqrt(second / _share_seen(self.memory, seen, second)) + self.epsilon
-        return variables - rate * first / size, AdamState(state.position + 1, seen, first, second)
+        return variables - rate * first / size, AdamState(state.position + 1, state.length, seen, first, second)
 
     def average_gradient(self, state: AdamState) -> Variables:
         """m': the gradient averaged over the last steps. At a kink it vanishes where the gradient itself only jumps."""
         return state.first / _share_seen(self.momentum, state.seen, state.first)
 
-    def learning_rate(self) -> optax.Schedule:
-        """The learning rate as a function of the step."""
+    def learning_rate(self, position: Count, length: Count) -> Rate:
+        """The rate of one step of a schedule of that length."""
         if self.schedule == "paper":
-            return triangular2(self.floor, self.peak, self.cycle, self.offset)
+            return triangular2(self.floor, self.peak, self.cycle, self.offset)(position)
         if self.schedule == "cosine":
-            warm_up = min(max(1, self.steps // 50), self.steps - 1)  # optax wants a step of cosine after it
-            return optax.warmup_cosine_decay_schedule(0.0, self.peak, warm_up, self.steps, self.floor)
+            return warm_cosine(position, length, self.floor, self.peak)
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {self.schedule!r}")
 
 
@@ -77,10 +81,18 @@ def _share_seen(decay: float, seen: Int[Any, ""], moment: Variables) -> Float[An
     return 1.0 - decay ** jnp.asarray(seen, moment.dtype)
 
 
-def triangular2(low: float, high: float, cycle: int, offset: int = 0) -> optax.Schedule:
+def warm_cosine(position: Count, length: Count, low: float, high: float) -> Rate:
+    """A straight line from zero to high for two per cent of the length, then half a cosine to low."""
+    warm_up = jnp.clip(jnp.asarray(length) // 50, 1, jnp.maximum(length - 1, 1))
+    fallen = jnp.clip((position - warm_up) / jnp.maximum(length - warm_up, 1), 0.0, 1.0)
+    cosine = low + (high - low) * 0.5 * (1.0 + jnp.cos(jnp.pi * fallen))
+    return jnp.where(position < warm_up, high * position / warm_up, cosine)
+
+
+def triangular2(low: float, high: float, cycle: int, offset: int = 0) -> Callable[[Count], Rate]:
     """Triangles between low and high, one a cycle, each half the height of the one before (Smith's triangular2)."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Count) -> Rate:
         step = step + offset
         height = 1.0 - abs(2.0 * (step % cycle) / cycle - 1.0)
         return low + (high - low) * height * 0.5 ** (step // cycle)
