@@ -1,6 +1,7 @@
 """The scikit-learn face: regressors that give a mean and an honest standard deviation for every row."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -41,6 +42,7 @@ from heteroscope.search import (
     scale_for_all_rows,
     search_diagonal,
     search_grid,
+    search_lengths,
     squared_score,
     std_scale,
 )
@@ -49,7 +51,7 @@ from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
-SHORTER = (0.25,)  # of the steps: other lengths that a search tries
+LENGTHS = (1.0, 0.25)  # of the trainings that a search tries, in max_steps
 MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
 
 
@@ -233,8 +235,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
     calibrate : scale the std by one factor that held-out rows tell; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
-    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, the coarse pass tries a quarter of it too,
-        and the better length goes on.
+    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, a second search tries a quarter of it, and
+        the better choice of the two wins.
     hidden, activation, start, schedule, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
 
@@ -324,16 +326,17 @@ class HeteroskedasticRegressorCV(PointRegressor):
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
     def _search(self, folds: list[Fold], rows: Rows) -> Search:
-        recipe = self._recipe(rows)
-        judged = self.calibrate and self.selection != "paper"  # that rule, and the labels, are for one length
-        shorter = [self._recipe(rows, share) for share in SHORTER] if judged else []
+        lengths = LENGTHS if self.calibrate and self.selection != "paper" else LENGTHS[:1]
+        recipes = [self._recipe(rows, share) for share in lengths]
         line = diagonal(positive_integer("n_coarse", self.n_coarse))
         n_finalists = positive_integer("n_finalists", self.n_finalists)
+        if self.search == "grid":
+            search = partial(search_grid, line=line, n_finalists=n_finalists)
+        else:
+            search = partial(search_diagonal, coarse=line, n_fine=self.n_fine, n_finalists=n_finalists)
         with progress_bar("searching", bool(self.verbose)) as progress:
-            race = Race(folds, recipe, self.selection, bool(self.calibrate), self.n_jobs, progress)
-            if self.search == "grid":
-                return search_grid(race, line, n_finalists, shorter)
-            return search_diagonal(race, line, self.n_fine, n_finalists, shorter)
+            race = Race(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
+            return search_lengths(race, search)
 
     def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressorCV":
         """All `n_coarse + n_fine` points in one pass; the chosen point's model is the first member, others follow."""

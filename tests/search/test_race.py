@@ -7,7 +7,16 @@ from scipy import stats
 from heteroscope import datasets
 from heteroscope.networks import Architecture
 from heteroscope.rows import Rows
-from heteroscope.search import Fold, Race, cross_validate, results_table, search_diagonal, search_grid, squared_score
+from heteroscope.search import (
+    Fold,
+    Race,
+    cross_validate,
+    results_table,
+    search_diagonal,
+    search_grid,
+    search_lengths,
+    squared_score,
+)
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -25,8 +34,8 @@ def folds():
 @pytest.fixture(scope="module")
 def raced(folds):
     told = []
-    race = Race(folds, RECIPE, progress=lambda *now: told.append(now))
-    found = search_diagonal(race, np.array([0.0, 4.0, 8.0, 12.0]), n_fine=4, n_finalists=2)
+    race = Race(folds, [RECIPE], progress=lambda *now: told.append(now))
+    found = race.finish(search_diagonal(race, np.array([0.0, 4.0, 8.0, 12.0]), n_fine=4, n_finalists=2))
     return found, told
 
 
@@ -78,7 +87,7 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
 
 def test_the_grid_holds_the_diagonal_and_gives_it_the_same_numbers(folds):
     line = np.array([0.0, 4.0, 8.0])
-    found = search_grid(Race(folds[:2], RECIPE), line, 2)
+    found = search_grid(Race(folds[:2], [RECIPE]), line, 2)
     assert len(found.points) == 9
     assert sorted({point.logits[0] for point in found.points}) == line.tolist()
     assert sorted({point.logits[1] for point in found.points}) == sorted(-line)
@@ -91,8 +100,8 @@ def test_the_grid_holds_the_diagonal_and_gives_it_the_same_numbers(folds):
 def test_to_calibrate_points_have_two_members_and_the_chosen_one_all(folds):
     judged = [fold._replace(seeds=(k, 10 + k, 20 + k)) for k, fold in enumerate(folds[:2])]
     told = []
-    race = Race(judged, RECIPE, calibrate=True, progress=lambda *now: told.append(now))
-    found = search_diagonal(race, np.array([2.0, 4.0, 8.0]), n_fine=0, n_finalists=2)
+    race = Race(judged, [RECIPE], calibrate=True, progress=lambda *now: told.append(now))
+    found = race.finish(search_diagonal(race, np.array([2.0, 4.0, 8.0]), n_fine=0, n_finalists=2))
     members = sorted([result.means.shape[0] for result in point.results] for point in found.points)
     assert members == [[2], [2, 2], [3, 3]]
     best = found.points[found.best]
@@ -114,8 +123,11 @@ def test_noise_alone_is_better_off_with_few_steps_and_a_clear_signal_with_many(s
     folds = [Fold(rows.take(np.arange(60)), rows.take(np.arange(60, 90)), (0, 1))]
     longer, shorter = (mean_first_recipe(Architecture(4, (24, 24)), n_steps) for n_steps in (600, 30))
     for search, more in ((search_diagonal, {"n_fine": 0}), (search_grid, {})):
-        race = Race(folds, longer, calibrate=True)
-        found = search(race, np.array([8.0, 12.0]), n_finalists=1, shorter=[shorter], **more)
+        told = []
+        race = Race(folds, [longer, shorter], calibrate=True, progress=lambda *now, told=told: told.append(now))
+        found = search_lengths(race, lambda race, s=search, m=more: s(race, np.array([8.0, 12.0]), n_finalists=1, **m))
         assert sum(stage.solver.steps for stage in found.recipe.stages) == expected_steps
-        (again,) = cross_validate(folds, [found.points[0].logits], found.recipe)
-        np.testing.assert_array_equal(again.held_out, found.points[0].held_out)
+        (again,) = cross_validate(folds, [found.chosen.logits], found.recipe)
+        np.testing.assert_array_equal(again.held_out, found.chosen.held_out)
+        assert told == sorted(told)
+        assert told[-1] == (2 * len(found.points) * 2,) * 2

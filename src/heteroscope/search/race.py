@@ -1,11 +1,11 @@
 """The search as a race: all points run on the first fold, the transition is looked at more closely, few see all folds.
 
-How long models train is settled first, by the coarse points: noisy tables are better off with fewer steps.
+Each recipe, such as a shorter training, which noisy tables are better off with, has a race of its own; the best wins.
 
 logit rho = -logit gamma = t on the diagonal;    score = average held-out loss of models that did not see the row
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -33,14 +33,15 @@ class Race:
     def __init__(
         self,
         folds: Folds,
-        recipe: Recipe,
+        recipes: Sequence[Recipe],
         selection: str = "nll",
         calibrate: bool = False,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.all_folds = folds
-        self.recipe, self.selection, self.calibrate = recipe, selection, calibrate
+        self.recipes, self.recipe = recipes, recipes[0]
+        self.selection, self.calibrate = selection, calibrate
         self.n_jobs, self.progress = n_jobs, progress
         self.n_planned, self.n_done = 0, 0
 
@@ -48,7 +49,7 @@ class Race:
         """Tell the progress bar how many models there will be at most."""
         first, *others = (len(fold.seeds) for fold in self.folds(0, self.n_judges))
         n_more = sum(len(fold.seeds) for fold in self.folds(self.n_judges)) if self.calibrate else 0
-        self.n_planned = n_points * first + n_finalists * sum(others) + n_more
+        self.n_planned = len(self.recipes) * (n_points * first + n_finalists * sum(others)) + n_more
 
     @property
     def n_judges(self) -> int:
@@ -81,55 +82,54 @@ class Race:
         few = finalists(points, self.all_folds[:1], self.selection, n_finalists, self.calibrate)
         points = self.complete(points, few)
         best = choose([points[k] for k in few], self.all_folds, self.selection, self.calibrate)
-        return self.finish(points, few[best])
+        return Search(points, few[best], self.recipe)
 
-    def finish(self, points: list[Point], best: int) -> Search:
+    def finish(self, found: Search) -> Search:
         """The choice; if it is to be calibrated, with all members of every fold."""
+        self.recipe = found.recipe
         if self.calibrate and self.folds(self.n_judges)[0].seeds:
-            (more,) = self.fit([points[best].logits], self.folds(self.n_judges))
-            points = [add_members(point, more) if k == best else point for k, point in enumerate(points)]
+            (more,) = self.fit([found.chosen.logits], self.folds(self.n_judges))
+            points = [add_members(p, more) if k == found.best else p for k, p in enumerate(found.points)]
+            found = found._replace(points=points)
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
-        return Search(points, best, self.recipe)
+        return found
 
 
-def search_diagonal(
-    race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int, shorter: Sequence[Recipe] = ()
-) -> Search:
+def search_lengths(race: Race, search: Callable[[Race], Search]) -> Search:
+    """The search with every recipe; the one whose choice has the lowest score over all folds is finished."""
+    found = []
+    for recipe in race.recipes:
+        race.recipe = recipe
+        found.append(search(race))
+    if len(found) > 1:
+        scores = [best_score([one.chosen], race.all_folds, race.selection, race.calibrate) for one in found]
+        found = [found[int(np.argmin(scores))]]
+    return race.finish(found[0])
+
+
+def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int) -> Search:
     """The whole line, then half of `n_fine` points between its labels U and O, the others around the best score.
 
-    All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen. `shorter`
-    trainings walk the line too; from there on all models are trained like those of the best point so far.
+    All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen.
     """
-    race.plan(len(coarse) * (1 + len(shorter)) + n_fine, n_finalists)
-    path = _screen_at_best_length(race, [(float(t), -float(t)) for t in coarse], shorter)
+    race.plan(len(coarse) + n_fine, n_finalists)
+    path = _walk(race, [], coarse)
     halves = bisect(_line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2)
     path = _walk(race, path, halves)
     if race.selection == "paper":
         path = _walk(race, path, [paper_midpoint(path)])
         best = choose(path, race.all_folds[:1], "paper")
-        return race.finish(race.complete(path, [best]), best)
+        return Search(race.complete(path, [best]), best, race.recipe)
     best = choose(path, race.all_folds[:1], race.selection, race.calibrate)
     return race.best_of(_walk(race, path, refine(_line(path), best, n_fine - len(halves))), n_finalists)
 
 
-def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int, shorter: Sequence[Recipe] = ()) -> Search:
+def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int) -> Search:
     """Every pair of a rho of the line and a gamma of its mirror image, which hold the diagonal: the search in full."""
     points = [(float(rho), -float(t)) for rho in line for t in line[::-1]]
-    race.plan(len(points) * (1 + len(shorter)), n_finalists)
-    return race.best_of(_screen_at_best_length(race, points, shorter), n_finalists)
-
-
-def _screen_at_best_length(race: Race, points: Sequence[Logits], shorter: Sequence[Recipe]) -> list[Point]:
-    """The points by the training whose best one scores lowest; it is the race's from here on."""
-    found = []
-    for recipe in (race.recipe, *shorter):
-        race.recipe = recipe
-        screened = race.screen(points)
-        score = best_score(screened, race.all_folds[:1], race.selection, race.calibrate)
-        found.append((score, recipe, screened))
-    _, race.recipe, screened = min(found, key=lambda one: one[0])
-    return screened
+    race.plan(len(points), n_finalists)
+    return race.best_of(race.screen(points), n_finalists)
 
 
 def _walk(race: Race, path: list[Point], logits: Sequence[float] | np.ndarray) -> list[Point]:

@@ -20,6 +20,11 @@ class Search(NamedTuple):
     recipe: Recipe
 
     @property
+    def chosen(self) -> Point:
+        """The point that was chosen."""
+        return self.points[self.best]
+
+    @property
     def n_models(self) -> int:
         """How many models were trained."""
         return sum(len(point.results) for point in self.points)
