@@ -308,7 +308,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         found = self._search(folds, rows)
         self.cv_results_ = results_table(found, folds, self.selection, bool(self.calibrate))
         self.best_index_ = found.best
-        best = found.points[found.best]
+        best = found.chosen
         self._train_members(rows, found.recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         asked = std_scale(best, folds) if self.calibrate else 1.0
@@ -349,7 +349,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         recipe = self._stream_recipe(ground)
         calibrate = bool(self.calibrate)
         found, fits = search_on(ground, line, recipe, seed, self.selection, calibrate, self._predict_members)
-        best = found.points[found.best]
+        best = found.chosen
         jobs = [Job(*best.logits, other) for other in others]
         rest = ground.train("members", jobs, recipe, self._predict_members) if jobs else []
         self.cv_results_ = results_table(found, [ground.fold], self.selection, calibrate)
