@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
@@ -33,7 +34,7 @@ def sweep(after_first_tile=None):
         rhos=[0.5, 0.9, 0.99, 0.999],
         gammas=[0.1, 0.9],
         hidden=(8, 8),
-        max_steps=300,
+        max_steps=3000,
         n_seeds=2,
         n_jobs=2,
         progress=progress,
@@ -71,8 +72,14 @@ def ray_cluster():
     )
 
     def kill_a_worker():
-        family = psutil.Process(head.pid).children(recursive=True)
-        next(child for child in family if "_train_alone" in " ".join(child.cmdline())).kill()
+        for _ in range(200):  # between two tasks a worker's title is another
+            for child in psutil.Process(head.pid).children(recursive=True):
+                with suppress(psutil.NoSuchProcess):  # it has ended since
+                    if "_train_alone" in " ".join(child.cmdline()):
+                        child.kill()
+                        return
+            time.sleep(0.01)
+        raise AssertionError("no worker is training any more: the sweep is too short for this test")
 
     try:
         yield head.stdout.readline().strip(), kill_a_worker
