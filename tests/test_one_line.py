@@ -8,6 +8,21 @@ import pytest
 
 from heteroscope.cli.one_line import INTERRUPTED
 
+SWALLOWED = """
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+"""
+LOST_IN_A_DESTRUCTOR = """
+    class Slow:
+        def __del__(self):
+            time.sleep(60)
+
+    Slow()
+    time.sleep(60)
+"""
 DEAF = """
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
@@ -17,20 +32,16 @@ one_line.GRACE = 0.2
 @one_line.click.command("wait", cls=one_line.OneLineCommand)
 def wait(quiet):
     print("waiting", flush=True)
-    while True:
-        try:
-            time.sleep(60)
-        except KeyboardInterrupt:
-            pass
-
+{body}
 group = one_line.OneLineGroup(commands=[wait])
 group.main(["wait"])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a Unix signal")
-def test_an_interrupt_ends_a_command_that_swallows_it():
-    with subprocess.Popen([sys.executable, "-c", DEAF], stdout=-1, stderr=-1, text=True) as started:
+@pytest.mark.parametrize("body", [SWALLOWED, LOST_IN_A_DESTRUCTOR])
+def test_an_interrupt_ends_a_command_that_swallows_it(body):
+    with subprocess.Popen([sys.executable, "-c", DEAF.format(body=body)], stdout=-1, stderr=-1, text=True) as started:
         assert started.stdout.readline() == "waiting\n"
         started.send_signal(signal.SIGINT)
         _, error = started.communicate(timeout=60)

@@ -57,6 +57,7 @@ def test_a_gradient_as_small_as_the_smallest_rho_still_moves_the_variables():
 def test_a_run_of_a_few_steps_has_a_rate_too(steps):
     rates = [float(cosine_adam(steps).learning_rate(step, steps)) for step in range(steps)]
     assert np.isfinite(rates).all()
+    assert max(rates) == pytest.approx(2e-2)
 
 
 def test_a_solver_that_starts_late_is_there_in_its_schedule_with_moments_of_zero():

@@ -118,11 +118,20 @@ def _interrupts_that_count() -> Iterator[None]:
         watch.start()
         signal.default_int_handler(number, frame)
 
+    before = sys.unraisablehook
+
+    def unraisable(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):  # it came while a destructor or JAX's garbage collection ran
+            _leave_by_force()
+        before(lost)
+
     signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = unraisable
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = before
 
 
 def _leave_by_force() -> NoReturn:

@@ -83,10 +83,10 @@ def _share_seen(decay: float, seen: Int[Any, ""], moment: Variables) -> Float[An
 
 def warm_cosine(position: Count, length: Count, low: float, high: float) -> Rate:
     """A straight line from zero to high for two per cent of the length, then half a cosine to low."""
-    warm_up = jnp.clip(jnp.asarray(length) // 50, 1, jnp.maximum(length - 1, 1))
+    warm_up = jnp.minimum(jnp.maximum(jnp.asarray(length) // 50, 1), length - 1)  # none where there is one step only
     fallen = jnp.clip((position - warm_up) / jnp.maximum(length - warm_up, 1), 0.0, 1.0)
     cosine = low + (high - low) * 0.5 * (1.0 + jnp.cos(jnp.pi * fallen))
-    return jnp.where(position < warm_up, high * position / warm_up, cosine)
+    return jnp.where(position < warm_up, high * position / jnp.maximum(warm_up, 1), cosine)
 
 
 def triangular2(low: float, high: float, cycle: int, offset: int = 0) -> Callable[[Count], Rate]:
