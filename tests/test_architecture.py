@@ -22,6 +22,7 @@ ORDER = [
     "constant",
     "inspection",
     "tile",
+    "programs",
     "engine",
     "scaling",
     "rows",

@@ -19,6 +19,7 @@ from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
 from heteroscope.objective import Batch
+from heteroscope.programs import keep_programs
 from heteroscope.progress import Progress
 from heteroscope.stages import Recipe
 from heteroscope.tile import Fit, Job, lanes, train_tile
@@ -161,8 +162,9 @@ def _train_alone(
 
 
 def prepare_worker() -> None:
-    """Make this process one that gives XLA one thread, if XLA has not been started here before."""
+    """Make this process one that gives XLA one thread, if XLA has not been started here before, and keeps programs."""
     os.environ.setdefault("PJRT_NPROC", "1")
+    keep_programs()
     process_executor._USE_PSUTIL = False  # compiled programs are no memory leak: their worker must not be replaced
     _end_with_parent()
 

@@ -1,0 +1,64 @@
+"""Compiled programs, kept on disk between runs: what was compiled for one table serves the next process too.
+
+JAX's own settings come first: JAX_COMPILATION_CACHE_DIR names another folder, JAX_ENABLE_COMPILATION_CACHE=0 keeps
+nothing.
+"""
+
+import os
+import platform
+import warnings
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+import jax
+
+KEPT_BYTES = 2**28  # some two thousand programs; the oldest go first
+WORTH_KEEPING_SECONDS = 0.3  # of compilation
+CPU_FACTS = ("model name", "flags", "Features")  # lines of /proc/cpuinfo that decide what code a processor can run
+
+
+def keep_programs() -> None:
+    """Let JAX read and write its programs in the user's folder, unless another was chosen or none can be made."""
+    if jax.config.values["jax_compilation_cache_dir"] is not None:
+        return
+    try:
+        folder = program_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_oldest(folder, KEPT_BYTES)
+    except (OSError, RuntimeError):  # nowhere to write, or nobody's home
+        return
+    if not os.access(folder, os.W_OK):
+        return
+    # an entry that was cut off or removed by another process is compiled again: nothing that a user could act on
+    warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING_SECONDS)
+
+
+def program_folder() -> Path:
+    """One folder a kind of processor: a home that several machines share must not give one of them another's code."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "heteroscope" / "programs" / sha256(_processor().encode()).hexdigest()[:12]
+
+
+def _processor() -> str:
+    facts = [platform.machine(), platform.processor()]
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        facts += sorted({line for line in lines if line.startswith(CPU_FACTS)})
+    return "\n".join(facts)
+
+
+def remove_oldest(folder: Path, kept_bytes: int) -> None:
+    """Remove files from the oldest on until the others take at most `kept_bytes`."""
+    found = []
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # another process tidies up too
+            found.append((path.stat().st_mtime, path.stat().st_size, path))
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if total <= kept_bytes:
+            break
+        path.unlink(missing_ok=True)
+        total -= size

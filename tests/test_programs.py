@@ -1,0 +1,80 @@
+"""Programs on disk: written once, read by the next process, never in the way."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import pytest
+
+from heteroscope import programs
+
+FIT = """
+import numpy as np
+from heteroscope import HeteroskedasticRegressor
+
+x = np.linspace(0, 1, 40)[:, None]
+model = HeteroskedasticRegressor(rho=0.9, gamma=0.1, hidden=(8,), max_steps=300, n_members=1, n_jobs=1, random_state=0)
+print(repr(model.fit(x, np.sin(6 * x[:, 0])).predict(x).sum()))
+"""
+
+
+@pytest.fixture
+def fit_in_a_new_process(tmp_path):
+    def fit(**settings) -> str:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+        environment |= {"XDG_CACHE_HOME": str(tmp_path), "XLA_FLAGS": ""} | settings
+        done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
+        assert not done.stderr
+        return done.stdout
+
+    return fit
+
+
+def kept(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*-cache")}
+
+
+def test_a_second_process_reads_what_the_first_compiled(fit_in_a_new_process, tmp_path):
+    first = fit_in_a_new_process()
+    written = kept(tmp_path)
+    assert any("advance" in path.name for path in written)
+    assert fit_in_a_new_process() == first
+    assert written.items() <= kept(tmp_path).items()  # quick ones may be kept by the second only
+    for path in written:  # as if their writer had been killed
+        path.write_bytes(path.read_bytes()[:100])
+    assert fit_in_a_new_process() == first
+
+
+def test_without_a_place_to_write_nothing_is_kept(fit_in_a_new_process, tmp_path):
+    a_file = tmp_path / "file"
+    a_file.write_text("")
+    fit_in_a_new_process(XDG_CACHE_HOME=str(a_file))
+    assert not kept(tmp_path)
+
+
+def test_a_folder_that_jax_was_given_is_left_alone():
+    before = jax.config.values["jax_compilation_cache_dir"]
+    assert before  # the tests' own
+    programs.keep_programs()
+    assert jax.config.values["jax_compilation_cache_dir"] == before
+
+
+def test_every_kind_of_processor_has_its_own_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    here = programs.program_folder()
+    assert here.is_relative_to(tmp_path)
+    assert here == programs.program_folder()
+    monkeypatch.setattr(programs.platform, "machine", lambda: "another")
+    assert programs.program_folder() != here
+
+
+def test_the_oldest_go_first(tmp_path):
+    for age, name in enumerate(["new", "older", "oldest"]):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (10_000 - age, 10_000 - age))
+    programs.remove_oldest(tmp_path, 250)
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "older"}
+    programs.remove_oldest(tmp_path, 0)
+    assert not list(tmp_path.iterdir())
