@@ -63,6 +63,23 @@ def test_a_runaway_that_stopped_in_time_is_not_told_to_lower_rho():
 def test_advice_after_a_search_is_not_to_search(phase):
     found = model(phase)
     assert "HeteroskedasticRegressorCV" in diagnosis(found)
-    found.cv_results_ = {}
+    found.held_out_scores_ = {"r2": 0.7, "interval_coverage": 0.9}
     assert "HeteroskedasticRegressorCV" not in diagnosis(found)
     assert "of the diagonal" in diagnosis(found)
+
+
+def test_held_out_rows_have_the_word_after_a_search():
+    found = model(Phase.S, std_scale=1.5)
+    found.held_out_scores_ = {"r2": 0.7, "interval_coverage": 0.88}
+    text = diagnosis(found)
+    assert "explains 70.0% of the target's variance on held-out rows, and 75.0% on the training rows" in text
+    assert "hold 88% of the held-out rows" in text
+    assert "Nothing to do" in text
+
+
+def test_a_mean_that_knows_its_rows_by_heart_is_no_reason_to_do_nothing():
+    found = model(Phase.S, std_scale=3.5, residual_share=0.0)
+    found.held_out_scores_ = {"r2": 0.1, "interval_coverage": 0.9}
+    text = diagnosis(found)
+    assert "more rows or fewer inputs" in text
+    assert "Nothing to do" not in text

@@ -149,6 +149,14 @@ def test_the_std_is_scaled_as_held_out_rows_ask_for(searched):
     np.testing.assert_allclose(scaled / unscaled, ratio)
 
 
+def test_held_out_scores_tell_what_new_rows_will_show(searched):
+    _, model = searched
+    best = model.best_index_
+    assert model.held_out_scores_["nll"] == pytest.approx(model.cv_results_["held_out_loss"][best])
+    assert model.held_out_scores_["nll"] < model.cv_results_["mean_test_nll"][best]  # scaled by the same rows
+    assert 0.0 < model.held_out_scores_["r2"] < 1.0 - model.observables_.residual_share
+
+
 def test_members_disagree_and_their_disagreement_is_epistemic(searched):
     split, model = searched
     parts = model.predict_parts(split.x_test)

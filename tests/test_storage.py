@@ -78,6 +78,7 @@ def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_
     assert list(loaded.feature_names_in_) == ["width", "höhe"]
     assert loaded.feature_names_in_.dtype == object
     pd.testing.assert_frame_equal(pd.DataFrame(search_model.cv_results_), pd.DataFrame(loaded.cv_results_))
+    assert loaded.held_out_scores_ == search_model.held_out_scores_
     assert loaded.best_index_ == search_model.best_index_
     assert set(vars(loaded)) == set(vars(search_model))
 

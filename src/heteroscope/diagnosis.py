@@ -6,6 +6,8 @@ from typing import Any
 from heteroscope.phases import FLAT_PRECISION, Observables, Phase
 from heteroscope.status import Status
 
+KNOWN_BY_HEART = 0.5  # of what the mean explains of its training rows: it explains less of new ones
+
 _NEXT_POINT = {
     Phase.U_I: "Raise rho (weaken the penalty), or let HeteroskedasticRegressorCV find the point.",
     Phase.U_II: "Raise rho or lower gamma so that the mean may move, or let HeteroskedasticRegressorCV find the point.",
@@ -32,26 +34,37 @@ def diagnosis(model: Any) -> str:
     lines = [
         f"Phase {phase} at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}.",
         f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
-        *_evidence(model.observables_, model.std_scale_),
+        *_evidence(model.observables_, model.std_scale_, getattr(model, "held_out_scores_", None)),
         *_endings(model.status_, phase),
-        _advice(phase, searched=hasattr(model, "cv_results_")),
+        _advice(model, phase),
     ]
     return "\n".join(lines)
 
 
-def _advice(phase: Phase, searched: bool) -> str:
-    if phase == Phase.S:
-        return "Nothing to do: use the intervals as they are, and check their coverage on new data now and then."
-    return (_NOTHING_BETTER if searched else _NEXT_POINT)[phase]
+def _advice(model: Any, phase: Phase) -> str:
+    searched = hasattr(model, "held_out_scores_")
+    if phase != Phase.S:
+        return (_NOTHING_BETTER if searched else _NEXT_POINT)[phase]
+    if searched and model.held_out_scores_["r2"] < KNOWN_BY_HEART * (1.0 - model.observables_.residual_share):
+        return (
+            "The intervals are wide enough for that, but the mean knows the training rows better than new ones: more "
+            "rows or fewer inputs would help more than other settings."
+        )
+    return "Nothing to do: use the intervals as they are, and check their coverage on new data now and then."
 
 
 def _near_one(value: float) -> str:
     return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.3g}"
 
 
-def _evidence(found: Observables, std_scale: float) -> list[str]:
+def _evidence(found: Observables, std_scale: float, held_out: dict[str, float] | None) -> list[str]:
     explained = max(0.0, 1.0 - found.residual_share)
     lines = [f"On the training rows the mean explains {explained:.1%} of the target's variance."]
+    if held_out:
+        lines = [
+            f"The mean explains {max(0.0, held_out['r2']):.1%} of the target's variance on held-out rows, and "
+            f"{explained:.1%} on the training rows."
+        ]
     if found.log_precision_spread < FLAT_PRECISION:
         lines.append("The std is the same for all rows: these rows do not prove that the noise varies.")
     else:
@@ -68,6 +81,8 @@ def _evidence(found: Observables, std_scale: float) -> list[str]:
             f"On held-out rows the squared error is {found.held_out_score:.2f} times what the std promises (1 is "
             "honest, more is overconfident)."
         )
+    if held_out:
+        lines.append(f"Intervals of 90 % hold {held_out['interval_coverage']:.0%} of the held-out rows.")
     return lines
 
 

@@ -38,6 +38,7 @@ from heteroscope.search import (
     Logits,
     Race,
     Search,
+    held_out_scores,
     results_table,
     scale_for_all_rows,
     search_diagonal,
@@ -242,9 +243,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     Attributes
     ----------
-    rho_, gamma_, phase_ : what was chosen, and where it sits. `std_scale_` : the factor of the std. `cv_results_` : all
-    points, a dictionary of columns that `pandas.DataFrame` takes as it is. `best_index_` : its chosen row. The others
-    as in `HeteroskedasticRegressor`.
+    rho_, gamma_, phase_ : what was chosen, and where it sits. `std_scale_` : the factor of the std.
+    `held_out_scores_` : every metric of rows predicted by models that had not seen them, the std scaled as those rows
+    ask for. `cv_results_` : all points, a dictionary of columns that `pandas.DataFrame` takes as it is. `best_index_` :
+    its chosen row. The others as in `HeteroskedasticRegressor`.
     """
 
     def __init__(
@@ -314,6 +316,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         asked = std_scale(best, folds) if self.calibrate else 1.0
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
         self.std_scale_ = scale_for_all_rows(asked, share)
+        self.held_out_scores_ = held_out_scores(best, folds, asked)
         self._observe(rows, squared_score(best, folds) / asked**2)
         return self
 
@@ -358,5 +361,6 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._keep_members([fits[found.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self.std_scale_ = std_scale(best, [ground.fold]) if calibrate else 1.0
+        self.held_out_scores_ = held_out_scores(best, [ground.fold], self.std_scale_)
         self._observe(ground.survey.sample, squared_score(best, [ground.fold]) / self.std_scale_**2)
         return self

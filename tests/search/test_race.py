@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import r2_score
 
 from heteroscope import datasets
 from heteroscope.networks import Architecture
@@ -11,6 +12,7 @@ from heteroscope.search import (
     Fold,
     Race,
     cross_validate,
+    held_out_scores,
     results_table,
     search_diagonal,
     search_grid,
@@ -83,6 +85,15 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
     assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
+
+
+def test_held_out_scores_are_of_the_scaled_std_over_all_folds(folds, raced):
+    best = raced[0].chosen
+    y, (mean, std) = np.concatenate([fold.held.y for fold in folds]), best.held_out
+    scores = held_out_scores(best, folds, 1.7)
+    assert scores["nll"] == pytest.approx(-stats.norm(mean, 1.7 * std).logpdf(y).mean())
+    assert scores["interval_coverage"] == pytest.approx(np.mean(np.abs(y - mean) < 1.7 * std * stats.norm.ppf(0.95)))
+    assert scores["r2"] == pytest.approx(r2_score(y, mean))
 
 
 def test_the_grid_holds_the_diagonal_and_gives_it_the_same_numbers(folds):

@@ -48,14 +48,15 @@ _SCORES = {
 
 
 def print_search_scores(model: Any) -> None:
-    """What the chosen point scored on held-out rows and on training rows."""
+    """What the chosen point scored on held-out rows as it is handed over, and what the networks did by themselves."""
     path, best = model.cv_results_, model.best_index_
-    rows = {
-        title: [f"{path[f'mean_{part}_{name}'][best]:.4g}" for part in ("test", "train")]
-        for name, title in _SCORES.items()
-    }
-    when = ", before the std is scaled" if model.calibrate else ""
-    _print_scores(f"At the chosen point, averaged over folds{when}", ["held-out rows", "training rows"], rows)
+    columns = {"held-out rows": model.held_out_scores_}
+    for part, which in {"test": "held-out", "train": "training"}.items():
+        columns[f"{which}, std not scaled"] = {name: path[f"mean_{part}_{name}"][best] for name in _SCORES}
+    if not model.calibrate:
+        columns = {"held-out rows": columns["held-out rows"], "training rows": columns["training, std not scaled"]}
+    rows = {title: [f"{scores[name]:.4g}" for scores in columns.values()] for name, title in _SCORES.items()}
+    _print_scores("At the chosen point", list(columns), rows)
 
 
 def print_training_scores(model: Any, features: Any, y: Any) -> None:

@@ -2,7 +2,7 @@
 
 from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import Race, search_diagonal, search_grid, search_lengths
-from heteroscope.search.results import Search, results_table
+from heteroscope.search.results import Search, held_out_scores, results_table
 from heteroscope.search.selection import SELECTIONS, row_loss, scale_for_all_rows, squared_score, std_scale
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Race",
     "Search",
     "cross_validate",
+    "held_out_scores",
     "results_table",
     "row_loss",
     "scale_for_all_rows",

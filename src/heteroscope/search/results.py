@@ -60,6 +60,15 @@ def results_table(search: Search, folds: Folds, selection: str, calibrate: bool)
     return table
 
 
+def held_out_scores(point: Point, folds: Folds, scale: float) -> dict[str, float]:
+    """Every metric of the held-out rows, all folds together, with the std scaled; and r2, what the mean explains."""
+    held = held_rows(folds[: len(point.results)])
+    mean, std = point.held_out
+    scores = metrics.evaluate(held.y, mean, scale * std, sample_weight=held.weight)
+    spread = float(np.average((held.y - np.average(held.y, weights=held.weight)) ** 2, weights=held.weight))
+    return scores | {"r2": 1.0 - scores["mean_mse"] / spread if spread > 0 else 0.0}
+
+
 def _average_loss(point: Point, folds: Folds, rule: str, calibrate: bool) -> float:
     weight = held_rows(folds[: len(point.results)]).weight
     return float(np.average(held_out_loss(point, folds, rule, calibrate), weights=weight))
