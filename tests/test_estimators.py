@@ -1,5 +1,6 @@
 """The estimators keep scikit-learn's contract, and their numbers agree with answers known without them."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -147,6 +148,18 @@ def test_the_std_is_scaled_as_held_out_rows_ask_for(searched):
     ratio, at_the_same_point.std_scale_ = at_the_same_point.std_scale_, 1.0
     _, unscaled = at_the_same_point.predict(split.x_test, return_std=True)
     np.testing.assert_allclose(scaled / unscaled, ratio)
+
+
+def test_a_precision_that_falls_to_nothing_does_not_make_the_std_endless(searched):
+    split, model = searched
+    spoiled = copy.deepcopy(model)
+    last = spoiled.members_.precision[-1]
+    network = (*spoiled.members_.precision[:-1], last._replace(bias=last.bias - 1000.0))
+    spoiled.members_ = spoiled.members_._replace(precision=network)
+    reach = split.y_train.max() - split.y_train.min()
+    parts = spoiled.predict_parts(split.x_test)
+    np.testing.assert_allclose(parts.aleatoric, spoiled.std_scale_ * reach)
+    np.testing.assert_array_equal(parts.mean, model.predict(split.x_test))
 
 
 def test_held_out_scores_tell_what_new_rows_will_show(searched):

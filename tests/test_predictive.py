@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heteroscope.networks import ACTIVATIONS, Architecture, init_params
-from heteroscope.predictive import BLOCK, moment_match, predict_members, stack_members
+from heteroscope.predictive import BLOCK, moment_match, predict_members, stack_members, widest_std
 from heteroscope.scaling import Scaling
 
 SCALING = Scaling(np.array([1.0, -2.0]), np.array([2.0, 0.5]), 10.0, 3.0)
@@ -52,3 +52,8 @@ def test_every_activation_can_be_chosen():
     for name in ACTIVATIONS:
         members = stack_members([init_params(0, Architecture(2, (4,), name))])
         assert np.all(np.isfinite(predict_members(members, x, SCALING, name)))
+
+
+def test_the_widest_std_is_the_range_and_endless_where_nothing_varies():
+    assert widest_std(np.array([3.0, -1.0, 2.0])) == 4.0
+    assert widest_std(np.array([3.0, 3.0])) == np.inf

@@ -15,7 +15,7 @@ from heteroscope import defaults
 from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
-from heteroscope.gaussian import GaussianRegressor, member_seeds, positive_integer, refuse_store
+from heteroscope.gaussian import GaussianRegressor, MemberMoments, member_seeds, positive_integer, refuse_store
 from heteroscope.grids import diagonal
 from heteroscope.lockstep.fitting import (
     SEARCH_SHARE,
@@ -27,7 +27,8 @@ from heteroscope.lockstep.fitting import (
 )
 from heteroscope.lockstep.partial import begin, go_on
 from heteroscope.lockstep.partial import fits as partial_fits
-from heteroscope.predictive import Prediction, stack_members
+from heteroscope.networks import Params
+from heteroscope.predictive import Prediction, stack_members, widest_std
 from heteroscope.progress import progress_bar
 from heteroscope.regularisation import logits
 from heteroscope.rows import Rows, batch_rows, step_count
@@ -234,7 +235,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
-    calibrate : scale the std by one factor that held-out rows tell; False leaves it to the networks.
+    calibrate : scale the std by one factor that held-out rows tell, and let no network's std exceed the range of the
+        targets; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, a second search tries a quarter of it, and
         the better choice of the two wins.
@@ -243,10 +245,11 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     Attributes
     ----------
-    rho_, gamma_, phase_ : what was chosen, and where it sits. `std_scale_` : the factor of the std.
-    `held_out_scores_` : every metric of rows predicted by models that had not seen them, the std scaled as those rows
-    ask for. `cv_results_` : all points, a dictionary of columns that `pandas.DataFrame` takes as it is. `best_index_` :
-    its chosen row. The others as in `HeteroskedasticRegressor`.
+    rho_, gamma_, phase_ : what was chosen, and where it sits.
+    std_scale_, widest_std_ : the factor of the std, and where a network's is cut before: the range of the targets.
+    held_out_scores_ : every metric of rows predicted by models that had not seen them, with the std scaled.
+    cv_results_, best_index_ : all points, as columns that `pandas.DataFrame` takes, and which was chosen.
+    The others as in `HeteroskedasticRegressor`.
     """
 
     def __init__(
@@ -311,6 +314,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.cv_results_ = results_table(found, folds, self.selection, bool(self.calibrate))
         self.best_index_ = found.best
         best = found.chosen
+        self.widest_std_ = widest_std(rows.y) if self.calibrate else np.inf
         self._train_members(rows, found.recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         asked = std_scale(best, folds) if self.calibrate else 1.0
@@ -319,6 +323,13 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.held_out_scores_ = held_out_scores(best, folds, asked)
         self._observe(rows, squared_score(best, folds) / asked**2)
         return self
+
+    def _predict_members(
+        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
+    ) -> MemberMoments:
+        """Mean and std of every member, no std above the widest: between rows a precision can fall to nothing."""
+        mean, std = super()._predict_members(members, x, scaling)
+        return mean, np.minimum(std, self.widest_std_)
 
     def _check_search(self) -> None:
         if self.selection not in SELECTIONS:
@@ -351,6 +362,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         ground = self._ground(stream, SEARCH_SHARE, order, store)
         recipe = self._stream_recipe(ground)
         calibrate = bool(self.calibrate)
+        self.widest_std_ = widest_std(ground.survey.sample.y) if calibrate else np.inf
         found, fits = search_on(ground, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = found.chosen
         jobs = [Job(*best.logits, other) for other in others]

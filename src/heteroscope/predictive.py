@@ -64,6 +64,11 @@ def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float
         yield np.pad(block, ((0, _next_power_of_two(len(block)) - len(block)), (0, 0))), len(block)
 
 
+def widest_std(y: Float[np.ndarray, " point"]) -> float:
+    """max y - min y, beyond which no row can have asked for a std; infinite where the target does not vary."""
+    return float(np.ptp(y)) or np.inf
+
+
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:
     """The Gaussian with the mixture's mean and variance."""
     aleatoric = np.sqrt(np.mean(std**2, axis=0))

@@ -48,6 +48,7 @@ _WHERE: dict[str, Callable[[Any], Any]] = {
     "rho_": float,
     "gamma_": float,
     "std_scale_": float,
+    "widest_std_": float,
     "held_out_scores_": lambda scores: {name: float(value) for name, value in scores.items()},
     "weight_decay_": float,
     "log_evidence_": float,
@@ -295,7 +296,7 @@ def _restore_unfitted(state: dict[str, Any]) -> GaussianRegressor:
 def _where(model: GaussianRegressor) -> tuple[str, ...]:
     """The numbers of `_WHERE` that a model must have."""
     if isinstance(model, HeteroskedasticRegressorCV):
-        return ("rho_", "gamma_", "std_scale_", "held_out_scores_")
+        return ("rho_", "gamma_", "std_scale_", "widest_std_", "held_out_scores_")
     if isinstance(model, PointRegressor):
         return ("rho_", "gamma_", "std_scale_")
     if isinstance(model, NaturalLaplaceRegressor):

@@ -19,6 +19,7 @@ from heteroscope.search import (
     search_lengths,
     squared_score,
 )
+from heteroscope.search.points import believable
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -85,6 +86,16 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
     assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
+
+
+def test_no_std_is_believed_beyond_the_range_of_the_targets(folds, raced):
+    point = raced[0].chosen
+    huge = point._replace(results=tuple(result._replace(stds=result.stds * 1e4) for result in point.results))
+    assert all(
+        np.all(result.stds == fold.training.y.max() - fold.training.y.min())
+        for fold, result in zip(folds, believable(huge, folds).results, strict=True)
+    )
+    np.testing.assert_array_equal(believable(point, folds).held_out, point.held_out)
 
 
 def test_held_out_scores_are_of_the_scaled_std_over_all_folds(folds, raced):

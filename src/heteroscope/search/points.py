@@ -9,7 +9,7 @@ from jaxtyping import Float
 from heteroscope import metrics
 from heteroscope.engine import Task, train
 from heteroscope.phases import Observables, Phase, label, observe
-from heteroscope.predictive import moment_match, predict_members, stack_members
+from heteroscope.predictive import moment_match, predict_members, stack_members, widest_std
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
@@ -97,6 +97,16 @@ def cross_validate(
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
     ]
     return [Point(point, tuple(column[k] for column in columns)) for k, point in enumerate(points)]
+
+
+def believable(point: Point, folds: Folds) -> Point:
+    """The point with no held-out std above the widest that the training targets of its fold can have asked for."""
+    return point._replace(
+        results=tuple(
+            result._replace(stds=np.minimum(result.stds, widest_std(fold.training.y)))
+            for fold, result in zip(folds, point.results, strict=True)
+        )
+    )
 
 
 def add_members(point: Point, more: Point) -> Point:

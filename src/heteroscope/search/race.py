@@ -13,7 +13,7 @@ from jaxtyping import Float
 from heteroscope.grids import bisect, refine
 from heteroscope.phases import Phase
 from heteroscope.progress import Progress
-from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, cross_validate
+from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, believable, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import OVERFIT, best_score, choose, finalists, paper_midpoint
 from heteroscope.stages import Recipe
@@ -25,9 +25,9 @@ JUDGES = 2
 class Race:
     """What is the same for all points: the folds, how models are trained, the rule of choice; and how far it has come.
 
-    With `calibrate`, points are judged by their std after scaling and by two members a fold, since an ensemble stands a
-    weaker penalty than one model; the chosen one gets all seeds of every fold, so that its scale can be told for an
-    ensemble.
+    With `calibrate`, points are judged by their std after scaling, none of them beyond belief, and by two members a
+    fold, since an ensemble stands a weaker penalty than one model; the chosen one gets all seeds of every fold, so that
+    its scale can be told for an ensemble.
     """
 
     def __init__(
@@ -65,7 +65,8 @@ class Race:
         before, progress = self.n_done, self.progress
         self.n_done += len(points) * sum(len(fold.seeds) for fold in folds)
         told = (lambda done, _: progress(before + done, self.n_planned)) if progress else None
-        return cross_validate(folds, points, self.recipe, self.n_jobs, told)
+        fitted = cross_validate(folds, points, self.recipe, self.n_jobs, told)
+        return [believable(point, folds) for point in fitted] if self.calibrate else fitted
 
     def screen(self, points: Sequence[Logits]) -> list[Point]:
         """Every point on the first fold."""
