@@ -232,9 +232,10 @@ def _real_rows(rows: Batch) -> Int[Any, ""]:
 
 
 def _subsample(rows: Batch) -> Batch:
-    n_rows, n_real = rows.y.shape[0], int(_real_rows(rows))
+    n_rows = rows.y.shape[0]
     if n_rows <= INSPECTED_ROWS:
         return rows
+    n_real = int(_real_rows(rows))
     chosen = np.random.default_rng(0).choice(n_real, min(INSPECTED_ROWS, n_real), replace=False)
     sample = Batch(*(part[chosen] for part in rows))
     return sample._replace(weight=sample.weight * np.float32(n_real / n_rows))
