@@ -1,7 +1,7 @@
-"""Put what `heteroscope compare SET ... --out methods` found into docs/baselines.md: `python docs/make_methods.py methods`.
+"""Put what `heteroscope compare ... --out methods` found into docs/baselines.md: `python docs/make_methods.py methods`.
 
-The block between `<!-- begin methods -->` and `<!-- end methods -->` is replaced: the NLL of all methods on all sets, and
-under it every score. Sets that the folder does not have are left out.
+The block between `<!-- begin methods -->` and `<!-- end methods -->` is replaced: the NLL of all methods on all sets,
+and under it every score. Sets that the folder does not have are left out.
 """
 
 import sys

@@ -36,6 +36,7 @@ def kept(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*-cache")}
 
 
+@pytest.mark.skipif(not programs.reads_its_own_programs(), reason="XLA refuses its own programs on this processor")
 def test_a_second_process_reads_what_the_first_compiled(fit_in_a_new_process, tmp_path):
     first = fit_in_a_new_process()
     written = kept(tmp_path)
@@ -68,6 +69,24 @@ def test_every_kind_of_processor_has_its_own_folder(monkeypatch, tmp_path):
     assert here == programs.program_folder()
     monkeypatch.setattr(programs.platform, "machine", lambda: "another")
     assert programs.program_folder() != here
+
+
+@pytest.mark.parametrize(
+    ("vendor", "gathers", "keeps"),
+    [
+        ("AuthenticAMD", None, True),
+        ("GenuineIntel", "Not affected", True),
+        ("GenuineIntel", "Mitigation: Microcode", False),
+        ("GenuineIntel", None, False),
+    ],
+)
+def test_processors_that_refuse_their_own_programs_keep_none(monkeypatch, tmp_path, vendor, gathers, keeps):
+    told = tmp_path / "gather_data_sampling"
+    if gathers:
+        told.write_text(f"{gathers}\n")
+    monkeypatch.setattr(programs, "SLOW_GATHERS", told)
+    monkeypatch.setattr(programs, "_processor", lambda: f"vendor_id : {vendor}")
+    assert programs.reads_its_own_programs() is keeps
 
 
 def test_the_oldest_go_first(tmp_path):

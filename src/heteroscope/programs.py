@@ -15,12 +15,13 @@ import jax
 
 KEPT_BYTES = 2**28  # some two thousand programs; the oldest go first
 WORTH_KEEPING_SECONDS = 0.3  # of compilation
-CPU_FACTS = ("model name", "flags", "Features")  # lines of /proc/cpuinfo that decide what code a processor can run
+CPU_FACTS = ("vendor_id", "model name", "flags", "Features")  # lines of /proc/cpuinfo that tell what code can run
+SLOW_GATHERS = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling")
 
 
 def keep_programs() -> None:
     """Let JAX read and write its programs in the user's folder, unless another was chosen or none can be made."""
-    if jax.config.values["jax_compilation_cache_dir"] is not None:
+    if jax.config.values["jax_compilation_cache_dir"] is not None or not reads_its_own_programs():
         return
     try:
         folder = program_folder()
@@ -34,6 +35,16 @@ def keep_programs() -> None:
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING_SECONDS)
+
+
+def reads_its_own_programs() -> bool:
+    """False for Intel processors on which gathers are slow: XLA writes programs there, and then refuses them.
+
+    It says so in many lines each time (https://github.com/openxla/xla/issues/44565).
+    """
+    if "GenuineIntel" not in _processor():
+        return True
+    return SLOW_GATHERS.is_file() and SLOW_GATHERS.read_text().strip() == "Not affected"
 
 
 def program_folder() -> Path:
