@@ -15,7 +15,7 @@ DATA_SET = "sine"
 METRICS = ("nll", "mean_mse", "std_mse", "rmse")
 N_GRID = 400
 #: A search that two cores finish in well under a minute.
-SEARCH = {"n_coarse": 8, "n_fine": 4, "cv": 4, "max_steps": 1500}
+SEARCH = {"n_coarse": 8, "n_fine": 4, "n_aside": 0, "cv": 4, "max_steps": 1500}
 
 
 #: A small diagram around the diagonal's good part: every rho has its 1 - rho among the gammas.

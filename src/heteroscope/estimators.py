@@ -231,6 +231,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ----------
     search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work.
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
+    n_aside : points that then leave the diagonal, with the best one's penalty of the mean and ever weaker ones of the
+        precision, where the std is scaled; 0 stays on it, as a stream always does.
     n_finalists : points that see all folds.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
@@ -258,6 +260,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         search: Any = "diagonal",
         n_coarse: Any = defaults.COARSE_POINTS,
         n_fine: Any = defaults.FINE_POINTS,
+        n_aside: Any = defaults.ASIDE_POINTS,
         n_finalists: Any = defaults.FINALISTS,
         cv: Any = defaults.FOLDS,
         selection: Any = defaults.SELECTION,
@@ -276,6 +279,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.search = search
         self.n_coarse = n_coarse
         self.n_fine = n_fine
+        self.n_aside = n_aside
         self.n_finalists = n_finalists
         self.cv = cv
         self.selection = selection
@@ -340,14 +344,16 @@ class HeteroskedasticRegressorCV(PointRegressor):
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
     def _search(self, folds: list[Fold], rows: Rows) -> Search:
-        lengths = LENGTHS if self.calibrate and self.selection != "paper" else LENGTHS[:1]
-        recipes = [self._recipe(rows, share) for share in lengths]
+        n_fine, n_aside = (positive_integer(name, getattr(self, name), least=0) for name in ("n_fine", "n_aside"))
+        recipes = [self._recipe(rows, share) for share in LENGTHS]
+        if self.selection == "paper" or not self.calibrate:  # the paper's line and nothing else
+            recipes, n_aside = recipes[:1], 0
         line = diagonal(positive_integer("n_coarse", self.n_coarse))
         n_finalists = positive_integer("n_finalists", self.n_finalists)
         if self.search == "grid":
             search = partial(search_grid, line=line, n_finalists=n_finalists)
         else:
-            search = partial(search_diagonal, coarse=line, n_fine=self.n_fine, n_finalists=n_finalists)
+            search = partial(search_diagonal, coarse=line, n_fine=n_fine, n_aside=n_aside, n_finalists=n_finalists)
         with progress_bar("searching", bool(self.verbose)) as progress:
             race = Race(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
             return search_lengths(race, search)
@@ -357,7 +363,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         refuse_beside_a_stream(y, sample_weight, self.schedule)
         if self.search == "grid":
             raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
-        line = [float(t) for t in diagonal(positive_integer("n_coarse", self.n_coarse) + self.n_fine)]
+        n_points = positive_integer("n_coarse", self.n_coarse) + positive_integer("n_fine", self.n_fine, least=0)
+        line = [float(t) for t in diagonal(n_points)]
         seed, *others, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
         ground = self._ground(stream, SEARCH_SHARE, order, store)
         recipe = self._stream_recipe(ground)

@@ -130,10 +130,10 @@ def refuse_store(store: Any) -> None:
         raise InputError("store keeps a run on a stream: open the data with heteroscope.streams.open_stream")
 
 
-def positive_integer(name: str, value: Any) -> int:
-    """`value` as an int, or an error that names the parameter."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a positive integer, got {value!r}")
+def positive_integer(name: str, value: Any, least: int = 1) -> int:
+    """`value` as an int, or an error that names the parameter; zero counts as well if it is the `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a positive integer{'' if least else ' or 0'}, got {value!r}")
     return int(value)
 
 

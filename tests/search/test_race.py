@@ -7,6 +7,7 @@ from sklearn.metrics import r2_score
 
 from heteroscope import datasets
 from heteroscope.networks import Architecture
+from heteroscope.regularisation import alpha_beta
 from heteroscope.rows import Rows
 from heteroscope.search import (
     Fold,
@@ -18,8 +19,10 @@ from heteroscope.search import (
     search_grid,
     search_lengths,
     squared_score,
+    std_scale,
 )
 from heteroscope.search.points import believable
+from heteroscope.search.race import aside
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -86,6 +89,27 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
     assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
+
+
+def test_points_aside_keep_the_penalty_of_the_mean_and_free_the_precision():
+    alphas, betas = np.transpose([alpha_beta(*point) for point in [(4.0, -4.0), *aside((4.0, -4.0), 3)]])
+    np.testing.assert_allclose(alphas, alphas[0])
+    np.testing.assert_allclose(betas, betas[0] / np.sqrt([1, 10, 100, 1000]))
+
+
+def test_noise_that_varies_takes_the_search_off_the_diagonal():
+    random = np.random.default_rng(0)
+    x = random.uniform(-1, 1, (200, 1))
+    y = x[:, 0] + np.where(x[:, 0] > 0, 1.0, 0.05) * random.normal(size=200)
+    rows = Rows(x, y, np.ones(200))
+    halves = [np.arange(0, 200, 2), np.arange(1, 200, 2)]
+    folds = [Fold(rows.take(one), rows.take(other), (0, 1)) for one, other in (halves, halves[::-1])]
+    race = Race(folds, [RECIPE], calibrate=True)
+    straight, bent = (search_diagonal(race, np.array([2.0, 3.0, 4.0]), 0, 2, n_aside) for n_aside in (0, 4))
+    assert sum(straight.chosen.logits) == pytest.approx(0.0)
+    assert sum(bent.chosen.logits) > 0.5
+    losses = [held_out_scores(found.chosen, folds, std_scale(found.chosen, folds))["nll"] for found in (straight, bent)]
+    assert losses[1] < losses[0] - 0.1
 
 
 def test_no_std_is_believed_beyond_the_range_of_the_targets(folds, raced):

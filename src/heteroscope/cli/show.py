@@ -14,7 +14,7 @@ def print_path(model: Any) -> None:
 
     path = model.cv_results_
     table = Table(
-        title="The diagonal: held-out scores, strong to weak regularisation",
+        title="The diagonal and points beside it: held-out scores, strong to weak regularisation",
         **_TABLE,
     )
     loss = "CRPS" if model.selection == "crps" else "NLL"

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from heteroscope.grids import bisect, refine
 from heteroscope.phases import Phase
 from heteroscope.progress import Progress
+from heteroscope.regularisation import alpha_beta, logits_from_alpha_beta
 from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, believable, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import OVERFIT, best_score, choose, finalists, paper_midpoint
@@ -20,6 +21,7 @@ from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
 JUDGES = 2
+ASIDE = 10**-0.5  # the precision's penalty from point to point, where a search leaves the diagonal
 
 
 class Race:
@@ -109,12 +111,15 @@ def search_lengths(race: Race, search: Callable[[Race], Search]) -> Search:
     return race.finish(found[0])
 
 
-def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int) -> Search:
+def search_diagonal(
+    race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_finalists: int, n_aside: int = 0
+) -> Search:
     """The whole line, then half of `n_fine` points between its labels U and O, the others around the best score.
 
-    All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen.
+    The line finds the penalty of the mean; `n_aside` points then leave it, with that penalty and weaker ones of the
+    precision. All that on the first fold; the `n_finalists` best see the other folds, and one of them is chosen.
     """
-    race.plan(len(coarse) + n_fine, n_finalists)
+    race.plan(len(coarse) + n_fine + n_aside, n_finalists)
     path = _walk(race, [], coarse)
     halves = bisect(_line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2)
     path = _walk(race, path, halves)
@@ -123,7 +128,16 @@ def search_diagonal(race: Race, coarse: Float[np.ndarray, " t"], n_fine: int, n_
         best = choose(path, race.all_folds[:1], "paper")
         return Search(race.complete(path, [best]), best, race.recipe)
     best = choose(path, race.all_folds[:1], race.selection, race.calibrate)
-    return race.best_of(_walk(race, path, refine(_line(path), best, n_fine - len(halves))), n_finalists)
+    path = _walk(race, path, refine(_line(path), best, n_fine - len(halves)))
+    best = choose(path, race.all_folds[:1], race.selection, race.calibrate)
+    path += race.screen(aside(path[best].logits, n_aside))
+    return race.best_of(sorted(path, key=lambda point: point.logits[0]), n_finalists)
+
+
+def aside(point: Logits, n: int) -> list[Logits]:
+    """Points with the same alpha, and beta times ASIDE, ASIDE^2, ...: the precision ever freer, the mean as it is."""
+    alpha, beta = alpha_beta(*point)
+    return [(float(a), float(b)) for a, b in (logits_from_alpha_beta(alpha, beta * ASIDE**k) for k in range(1, n + 1))]
 
 
 def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int) -> Search:

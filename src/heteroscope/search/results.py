@@ -33,8 +33,8 @@ class Search(NamedTuple):
 def results_table(search: Search, folds: Folds, selection: str, calibrate: bool) -> dict[str, Any]:
     """A dictionary of columns that pandas takes as it is; averages are over the folds that a point has seen.
 
-    `*_test_*` are the networks before scaling; `held_out_loss` is what points are ranked by, after scaling by `std_scale`
-    if that is wanted.
+    `*_test_*` are the networks before scaling; `held_out_loss` is what points are ranked by, after scaling by
+    `std_scale` if that is wanted.
     """
     rule = "nll" if selection == "paper" else selection
     logits = np.array([point.logits for point in search.points])
