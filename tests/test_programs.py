@@ -12,11 +12,17 @@ from heteroscope import programs
 
 FIT = """
 import numpy as np
-from heteroscope import HeteroskedasticRegressor
+from heteroscope.engine import prepare_worker
+from heteroscope.networks import Architecture
+from heteroscope.objective import Batch
+from heteroscope.stages import mean_first_recipe
+from heteroscope.tile import Job, train_tile
 
-x = np.linspace(0, 1, 40)[:, None]
-model = HeteroskedasticRegressor(rho=0.9, gamma=0.1, hidden=(8,), max_steps=300, n_members=1, n_jobs=1, random_state=0)
-print(repr(model.fit(x, np.sin(6 * x[:, 0])).predict(x).sum()))
+prepare_worker()
+x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
+recipe = mean_first_recipe(Architecture(1, (8,)), 20)
+(fit,) = train_tile(Batch(x, np.sin(6 * x[:, 0]), np.ones(32, np.float32)), [Job(2.0, -2.0, 0)], recipe)
+print(repr(fit.objective))
 """
 
 
