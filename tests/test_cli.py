@@ -81,6 +81,7 @@ class TestFit:
         assert len(marked) == 1
         assert model.cv_results_["phase"][model.best_index_] in marked[0]
         assert "held-out rows" in result.stdout
+        assert "The diagonal and points beside it" in result.stdout
 
     def test_what_is_not_given_is_left_to_the_estimator(self, fitted):
         _, folder = fitted
@@ -357,7 +358,7 @@ class TestHelp:
 
 DOCUMENTED = re.findall(r"^\$ heteroscope (.*)$", (ROOT / "docs" / "command-line.md").read_text(), flags=re.MULTILINE)
 TINY_THEORY = 64  # points of the field theory, the same wherever it is run, so that it is compiled once
-TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
+TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "n_aside": 0, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
 
 
 def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
@@ -389,6 +390,7 @@ def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
     result = run("demo", "--out", tmp_path / "new", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("->") == 1
+    assert "The diagonal: held-out scores" in result.stdout
     assert "Phase " in result.stdout
     assert str(tmp_path / "new" / "diagonal.png") in result.stdout
     assert (tmp_path / "new" / "diagonal.png").read_bytes().startswith(b"\x89PNG")

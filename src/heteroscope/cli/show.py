@@ -13,10 +13,9 @@ def print_path(model: Any) -> None:
     from rich.table import Table
 
     path = model.cv_results_
-    table = Table(
-        title="The diagonal and points beside it: held-out scores, strong to weak regularisation",
-        **_TABLE,
-    )
+    straight = max(abs(path["logit_rho"] + path["logit_gamma"])) < 1e-9
+    where = "The diagonal" if straight else "The diagonal and points beside it"
+    table = Table(title=f"{where}: held-out scores, strong to weak regularisation", **_TABLE)
     loss = "CRPS" if model.selection == "crps" else "NLL"
     for name in ("", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} scaled", "phase", "status"):
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
