@@ -17,7 +17,7 @@ from heteroscope.reproduce.parts import Line, Networks
 from heteroscope.reproduce.scales import SMALL
 
 PNG = b"\x89PNG"
-# The networks of tests/test_cli_map.py, whose programs are compiled once for all tests.
+# The networks of tests/cli/test_map.py, whose programs are compiled once for all tests.
 TINY = SMALL._replace(
     name="tiny",
     grid=(0.01, 0.5, 0.99),

@@ -1,31 +1,20 @@
 """`heteroscope compare`: tables on screen and on disk, notes, and mistakes in one line."""
 
+from functools import partial
+
 import click
+import commands
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from heteroscope import comparison
 from heteroscope.baselines import methods
 from heteroscope.baselines.methods import METHODS, Method
-from heteroscope.cli.compare import NAMES, compare
-from heteroscope.cli.one_line import OneLineGroup
+from heteroscope.cli.compare import NAMES
 from heteroscope.comparison import SCORES
 
-GROUP = OneLineGroup("heteroscope", commands={"compare": compare})
-
-
-def run(*words):
-    return CliRunner().invoke(GROUP, ["compare", *(str(word) for word in words)])
-
-
-def refused(*words):
-    result = run(*words)
-    assert result.exit_code != 0
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1, "one line"
-    return result.stderr
+run, refused = (partial(function, "compare") for function in (commands.run, commands.refused))
 
 
 @pytest.fixture

@@ -1,0 +1,18 @@
+"""`heteroscope field`: the diagram and its figure."""
+
+import xarray as xr
+from commands import TINY_THEORY, refused, run
+
+
+def test_it_writes_the_diagram_and_its_figure(tmp_path):
+    result = run("field", "curve", "--points", TINY_THEORY, "--out", tmp_path / "field")
+    assert result.exit_code == 0, result.stderr
+    with xr.open_dataset(tmp_path / "field" / "field.nc", engine="scipy") as diagram:
+        assert dict(diagram.sizes)["rho"] == 19
+        assert diagram.attrs["data_set"] == "curve"
+    assert (tmp_path / "field" / "field.png").read_bytes().startswith(b"\x89PNG")
+    assert "361 cells" in result.stdout
+
+
+def test_an_unknown_set_is_refused(tmp_path):
+    assert "sine" in refused("field", "sin", "--out", tmp_path / "field")

@@ -1,0 +1,178 @@
+"""`heteroscope fit`: points, searches, and one line for every table, setting and place that cannot be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import POINT, csv, refused, run, table
+
+from heteroscope import defaults, load_model
+from heteroscope.cli.predict import ADDED
+from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+
+
+def test_a_point_is_fitted_and_diagnosed(tmp_path):
+    result = run("fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "model", *POINT)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for expected in ("'town' is one-hot encoded", "coverage of 90 % intervals", "Phase ", f"{tmp_path / 'model'}"):
+        assert expected in result.stdout
+    assert type(load_model(tmp_path / "model")) is HeteroskedasticRegressor
+
+
+def test_the_search_prints_its_path_and_marks_the_chosen_point(tmp_path):
+    words = ["--folds", "2", "--members", "1", "--hidden", "6", "--steps", "4", "--jobs", "1", "--seed", "0"]
+    result = run("fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "model", *words)
+    assert result.exit_code == 0, result.output
+    model = load_model(tmp_path / "model")
+    assert type(model) is HeteroskedasticRegressorCV
+    assert model.cv == 2
+    marked = [line for line in result.stdout.splitlines() if "->" in line]
+    assert len(marked) == 1
+    assert model.cv_results_["phase"][model.best_index_] in marked[0]
+    assert "held-out rows" in result.stdout
+    assert "The diagonal and points beside it" in result.stdout
+
+
+def test_what_is_not_given_is_left_to_the_estimator(fitted):
+    _, folder = fitted
+    ours, theirs = load_model(folder).get_params(), HeteroskedasticRegressor(0.9, 0.1).get_params()
+    given = {"hidden", "max_steps", "n_jobs", "random_state"}
+    assert {k: v for k, v in ours.items() if k not in given} == {k: v for k, v in theirs.items() if k not in given}
+
+
+def test_help_shows_the_estimators_defaults():
+    text = " ".join(run("fit", "--help").stdout.split())
+    search, point = HeteroskedasticRegressorCV().get_params(), HeteroskedasticRegressor().get_params()
+    assert f"{search['max_steps']}, or {point['max_steps']} with" in text
+    assert f"{search['n_members']}, or {point['n_members']} with" in text
+    assert f"[default: {search['cv']}]" in text
+    assert ",".join(map(str, defaults.HIDDEN)) in text
+
+
+@pytest.mark.parametrize(("rho", "gamma"), [("0.9", None), (None, "0.1")])
+def test_half_a_point_is_refused(fitted, tmp_path, rho, gamma):
+    words = ["--rho", rho] if rho else ["--gamma", gamma]
+    assert "give both" in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *words)
+
+
+@pytest.mark.parametrize("words", [("--folds", "3"), ("--selection", "crps")])
+def test_settings_of_a_search_do_not_go_with_a_point(fitted, tmp_path, words):
+    assert words[0] in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT, *words)
+
+
+def test_missing_values_are_imputed_by_choice(tmp_path):
+    frame = table()
+    frame.loc[3, "a"] = np.nan
+    words = ["fit", csv(tmp_path, frame), "--target", "y", "--out", tmp_path / "m", *POINT]
+    assert "--missing impute" in refused(*words)
+    result = run(*words, "--missing", "impute")
+    assert result.exit_code == 0
+    assert "filled with" in result.stdout
+
+
+# Each: what is in the table, and a word of the line that refuses it (None: there is a result).
+UGLY = {
+    "infinite feature": (table(a=[np.inf] + [1.0] * 19), "infinite"),
+    "missing target": (table(y=[np.nan] + [1.0, 2.0] * 9 + [3.0]), "drop those rows"),
+    "infinite target": (table(y=[np.inf] + [1.0, 2.0] * 9 + [3.0]), "infinite"),
+    "text as target": (table(y=["high", "low"] * 10), "number"),
+    "free text": (table(note=[f"remark {k}" for k in range(20)]), "free text"),
+    "dates": (table(day=[f"2024-01-{k:02d}" for k in range(1, 21)]), "dates"),
+    "one row": (table(1), "varies"),
+    "two identical rows": (pd.concat([table(1), table(1)]), "varies"),
+    "constant column": (table(c=1.0), None),
+    "constant target": (table(y=2.5), "constant"),
+    "features of 1e12": (table(big=np.linspace(-1e12, 1e12, 20)), None),
+    "targets of 1e12": (table(y=np.linspace(-1e12, 1e12, 20)), None),
+    "only the target": (table()[["y"]], "no column but the target"),
+    "two rows": (table(20).iloc[:2].drop(columns="town"), None),
+}
+
+
+@pytest.mark.parametrize("name", UGLY)
+def test_ugly_tables_get_a_result_or_one_line(tmp_path, name):
+    frame, complaint = UGLY[name]
+    words = ["fit", csv(tmp_path, frame), "--target", "y", "--out", tmp_path / "model", *POINT]
+    if complaint:
+        assert complaint in refused(*words)
+        assert not (tmp_path / "model").exists()
+        return
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    predicted = run("predict", tmp_path / "model", tmp_path / "table.csv", "--out", tmp_path / "p.csv")
+    assert predicted.exit_code == 0, predicted.output
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert np.isfinite(found[list(ADDED)].to_numpy()).all()
+    assert (found["std"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "empty"),
+        ("a,y\n", "no rows"),
+        ("a,a,y\n1,2,3\n2,3,4\n", "more than one column"),
+        ("a,y\n1,2\n3", "truncated"),
+        ("a,z\n1,2\n2,4\n", "no column 'y'"),
+        ("\x00\x01\x02", "table.csv"),
+    ],
+)
+def test_ugly_files_get_one_line(tmp_path, text, complaint):
+    (tmp_path / "table.csv").write_text(text)
+    assert complaint in refused("fit", tmp_path / "table.csv", "--target", "y", "--out", tmp_path / "m", *POINT)
+
+
+@pytest.mark.parametrize(
+    ("rho", "gamma", "complaint"),
+    [
+        ("1", "0.5", "rho = 1"),
+        ("0", "0.5", "rho = 0"),
+        ("0.5", "1", "gamma = 1"),
+        ("0.5", "0", "gamma = 0"),
+        ("nan", "0.5", "rho"),
+        ("-2", "0.5", "rho"),
+        ("abc", "0.5", "'abc' is not a valid float"),
+        ('"0.5"', "0.5", "not a valid float"),
+    ],
+)
+def test_points_without_a_solution_get_one_line(fitted, tmp_path, rho, gamma, complaint):
+    words = ["--rho", rho, "--gamma", gamma, "--jobs", "1"]
+    assert complaint in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--hidden", "8,x"], "128,128,128"),
+        (["--hidden", "0"], "hidden"),
+        (["--activation", "abs"], "leaky_relu"),
+        (["--steps", "0"], "--steps"),
+        (["--members", "0"], "--members"),
+        (["--seed", "-1"], "--seed"),
+        (["--jobs", "0"], "--jobs"),
+        (["--missing", "forget"], "impute"),
+    ],
+)
+def test_settings_that_cannot_be_get_one_line(fitted, tmp_path, words, complaint):
+    point = ["--rho", "0.9", "--gamma", "0.1", "--jobs", "1"]
+    assert complaint in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *point, *words)
+
+
+def test_a_folder_of_other_things_is_kept_and_refused_before_the_work(fitted, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert "not overwritten" in refused("fit", fitted[0], "--target", "y", "--out", tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["/proc/model", "{file}/model", "{file}"])
+def test_unwritable_places_are_refused_before_the_work(fitted, tmp_path, place):
+    (tmp_path / "file").write_text("")
+    refused("fit", fitted[0], "--target", "y", "--out", place.format(file=tmp_path / "file"))
+
+
+def test_a_full_disk_is_one_line(fitted, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", str(tmp_path))
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    assert "No space left" in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT)
