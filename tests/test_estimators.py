@@ -129,13 +129,18 @@ def test_the_search_finds_the_good_phase_and_beats_the_constant_model(searched):
 def test_the_whole_path_is_kept(searched):
     _, model = searched
     table = pd.DataFrame(model.cv_results_)
-    on_the_diagonal = np.isclose(table["rho"] + table["gamma"], 1.0)
+    short, long = (table[table["max_steps"] == steps] for steps in (250, 1000))
+    on_the_diagonal = np.isclose(short["rho"] + short["gamma"], 1.0)
     assert on_the_diagonal.sum() == 9
-    assert len(table) == 9 + model.n_aside
-    assert table["logit_rho"].is_monotonic_increasing
+    assert len(short) == 9 + model.n_aside
+    assert model.n_aside < len(long) < len(short)
+    assert len(table) == len(short) + len(long)
+    assert short["logit_rho"].is_monotonic_increasing
+    assert long["logit_rho"].is_monotonic_increasing
     assert table["rho"][model.best_index_] == pytest.approx(model.rho_)
-    assert table["phase"].iloc[0] == Phase.U_I
-    assert table["phase"].iloc[-1] in (Phase.O_I, Phase.O_II)
+    assert model.n_iter_ <= table["max_steps"][model.best_index_]
+    assert short["phase"].iloc[0] == Phase.U_I
+    assert long["phase"].iloc[-1] in (Phase.O_I, Phase.O_II)
 
 
 def test_the_std_is_scaled_as_held_out_rows_ask_for(searched):
@@ -207,7 +212,7 @@ def test_any_splitter_or_share_will_do(cv):
 def test_the_grid_search_takes_a_point_of_the_square():
     x, y, _ = noisy_line(60)
     model = HeteroskedasticRegressorCV(**SMALL_CV | {"search": "grid"}).fit(x, y)
-    assert len(model.cv_results_["rho"]) == 9
+    assert len(model.cv_results_["rho"]) == 2 * 9  # two lengths of training
     assert model.gamma_ in model.cv_results_["gamma"]
 
 

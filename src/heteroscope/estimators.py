@@ -44,7 +44,6 @@ from heteroscope.search import (
     scale_for_all_rows,
     search_diagonal,
     search_grid,
-    search_lengths,
     squared_score,
     std_scale,
 )
@@ -53,7 +52,7 @@ from heteroscope.stages import Recipe, mean_first_recipe
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
-LENGTHS = (1.0, 0.25)  # of the trainings that a search tries, in max_steps
+LENGTHS = (0.25, 1.0)  # of the trainings that a search tries, in max_steps, the shortest first
 MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
 
 
@@ -224,8 +223,8 @@ class HeteroskedasticRegressor(PointRegressor):
 class HeteroskedasticRegressorCV(PointRegressor):
     """The regressor that searches the diagonal rho = 1 - gamma by cross-validation, then refits on all rows.
 
-    A coarse pass visits the whole line evenly in the logit, a fine pass the transition in it, both on one fold; the
-    finalists see all folds.
+    A coarse pass of short trainings visits the whole line evenly in the logit, a fine pass the transition in it, longer
+    trainings begin where these have led, all on one fold; the finalists see all folds.
 
     Parameters
     ----------
@@ -233,15 +232,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
     n_aside : points that then leave the diagonal, with the best one's penalty of the mean and ever weaker ones of the
         precision, where the std is scaled; 0 stays on it, as a stream always does.
-    n_finalists : points that see all folds.
+    n_finalists : points that see all folds, the best one of either length of training among them.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
     calibrate : scale the std by one factor that held-out rows tell, and let no network's std exceed the range of the
         targets; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
-    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, a second search tries a quarter of it, and
-        the better choice of the two wins.
+    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, trainings of a quarter of it walk the line,
+        and seven points or fewer are trained to the end; the better choice of the two lengths wins.
     hidden, activation, start, schedule, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
 
@@ -319,7 +318,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.best_index_ = found.best
         best = found.chosen
         self.widest_std_ = widest_std(rows.y) if self.calibrate else np.inf
-        self._train_members(rows, found.recipe, best.logits, list(seeds), None)
+        self._train_members(rows, best.recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         asked = std_scale(best, folds) if self.calibrate else 1.0
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
@@ -347,7 +346,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         n_fine, n_aside = (positive_integer(name, getattr(self, name), least=0) for name in ("n_fine", "n_aside"))
         recipes = [self._recipe(rows, share) for share in LENGTHS]
         if self.selection == "paper" or not self.calibrate:  # the paper's line and nothing else
-            recipes, n_aside = recipes[:1], 0
+            recipes, n_aside = recipes[-1:], 0
         line = diagonal(positive_integer("n_coarse", self.n_coarse))
         n_finalists = positive_integer("n_finalists", self.n_finalists)
         if self.search == "grid":
@@ -356,7 +355,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             search = partial(search_diagonal, coarse=line, n_fine=n_fine, n_aside=n_aside, n_finalists=n_finalists)
         with progress_bar("searching", bool(self.verbose)) as progress:
             race = Race(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
-            return search_lengths(race, search)
+            return search(race)
 
     def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressorCV":
         """All `n_coarse + n_fine` points in one pass; the chosen point's model is the first member, others follow."""

@@ -64,6 +64,11 @@ class Recipe(NamedTuple):
     neighbours: int = 1
 
     @property
+    def steps(self) -> int:
+        """How many steps a model takes at most."""
+        return sum(stage.solver.steps for stage in self.stages)
+
+    @property
     def program(self) -> "Recipe":
         """What is compiled of a recipe beside the stage: what its networks are and how rows are drawn."""
         return self._replace(stages=())

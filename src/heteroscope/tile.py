@@ -61,18 +61,19 @@ class _Model(NamedTuple):
 
 
 def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
-    """Run every stage of the recipe for every job; a settled model leaves its stage early, a broken one at once."""
+    """Run every stage of the recipe for every job; where models retire, settled and broken ones leave a stage early."""
     models = [start_model(job, recipe) for job in jobs]
     found: dict[int, Inspection] = {}
     steps = [0] * len(jobs)
     for number, stage in enumerate(recipe.stages, 1):
-        looks = number == len(recipe.stages) or stage.solver.steps >= FIRST_CHECK  # or nothing could end early
+        first = FIRST_CHECK if recipe.retires else stage.solver.steps
+        looks = number == len(recipe.stages) or (recipe.retires and stage.solver.steps >= first)
         own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
         models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
         done = 0
         while active and done < stage.solver.steps:
-            chunk = min(max(FIRST_CHECK, done), stage.solver.steps - done)
+            chunk = min(max(first, done), stage.solver.steps - done)
             done += chunk
             for common in dict.fromkeys(own[index] for index in active):
                 members = [index for index in active if own[index] == common]

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from heteroscope.networks import Architecture
 from heteroscope.phases import Observables
 from heteroscope.rows import Rows
 from heteroscope.search import Fold, Point
 from heteroscope.search.points import FoldResult
+from heteroscope.stages import mean_first_recipe
 from heteroscope.status import Status
 
 RANDOM = np.random.default_rng(0)
@@ -14,10 +16,11 @@ Y = RANDOM.normal(size=N)
 ROWS = Rows(np.arange(float(N))[:, None], Y, np.ones(N))
 HALVES = np.arange(200), np.arange(200, 400)
 FOLDS = [Fold(ROWS.take(HALVES[1]), ROWS.take(HALVES[0])), Fold(ROWS.take(HALVES[0]), ROWS.take(HALVES[1]))]
+RECIPE = mean_first_recipe(Architecture(1, (8,)), 100)
 HONEST = Observables(0.5, 0.5, 0.4, 1.0, 1.0)
 
 
-def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=None, observables=HONEST):
+def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=None, observables=HONEST, recipe=RECIPE):
     """A point with the same std everywhere, seen by both halves."""
     mean = np.zeros(N) if mean is None else mean
     results = tuple(
@@ -30,4 +33,4 @@ def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=No
         )
         for half in HALVES
     )
-    return Point((float(logit_rho), -float(logit_rho)), results)
+    return Point((float(logit_rho), -float(logit_rho)), results, recipe)

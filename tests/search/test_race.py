@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_up_points import HONEST, point
 from scipy import stats
 from sklearn.metrics import r2_score
 
@@ -17,12 +18,11 @@ from heteroscope.search import (
     results_table,
     search_diagonal,
     search_grid,
-    search_lengths,
     squared_score,
     std_scale,
 )
 from heteroscope.search.points import believable
-from heteroscope.search.race import aside
+from heteroscope.search.race import aside, up_to_the_level
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -41,7 +41,7 @@ def folds():
 def raced(folds):
     told = []
     race = Race(folds, [RECIPE], progress=lambda *now: told.append(now))
-    found = race.finish(search_diagonal(race, np.array([0.0, 4.0, 8.0, 12.0]), n_fine=4, n_finalists=2))
+    found = search_diagonal(race, np.array([0.0, 4.0, 8.0, 12.0]), n_fine=4, n_finalists=2)
     return found, told
 
 
@@ -147,7 +147,7 @@ def test_to_calibrate_points_have_two_members_and_the_chosen_one_all(folds):
     judged = [fold._replace(seeds=(k, 10 + k, 20 + k)) for k, fold in enumerate(folds[:2])]
     told = []
     race = Race(judged, [RECIPE], calibrate=True, progress=lambda *now: told.append(now))
-    found = race.finish(search_diagonal(race, np.array([2.0, 4.0, 8.0]), n_fine=0, n_finalists=2))
+    found = search_diagonal(race, np.array([2.0, 4.0, 8.0]), n_fine=0, n_finalists=2)
     members = sorted([result.means.shape[0] for result in point.results] for point in found.points)
     assert members == [[2], [2, 2], [3, 3]]
     best = found.points[found.best]
@@ -167,13 +167,24 @@ def test_noise_alone_is_better_off_with_few_steps_and_a_clear_signal_with_many(s
     x = random.uniform(-1, 1, (90, 4))
     rows = Rows(x, signal * np.sin(4 * x[:, 0]) + 0.1 * random.normal(size=90), np.ones(90))
     folds = [Fold(rows.take(np.arange(60)), rows.take(np.arange(60, 90)), (0, 1))]
-    longer, shorter = (mean_first_recipe(Architecture(4, (24, 24)), n_steps) for n_steps in (600, 30))
+    shorter, longer = (mean_first_recipe(Architecture(4, (24, 24)), n_steps) for n_steps in (30, 600))
     for search, more in ((search_diagonal, {"n_fine": 0}), (search_grid, {})):
         told = []
-        race = Race(folds, [longer, shorter], calibrate=True, progress=lambda *now, told=told: told.append(now))
-        found = search_lengths(race, lambda race, s=search, m=more: s(race, np.array([8.0, 12.0]), n_finalists=1, **m))
-        assert sum(stage.solver.steps for stage in found.recipe.stages) == expected_steps
-        (again,) = cross_validate(folds, [found.chosen.logits], found.recipe)
+        race = Race(folds, [shorter, longer], calibrate=True, progress=lambda *now, told=told: told.append(now))
+        found = search(race, np.array([8.0, 12.0]), n_finalists=1, **more)
+        assert found.chosen.recipe.steps == expected_steps
+        assert {point.recipe for point in found.points} == {shorter, longer}
+        (again,) = cross_validate(folds, [found.chosen.logits], found.chosen.recipe)
         np.testing.assert_array_equal(again.held_out, found.chosen.held_out)
         assert told == sorted(told)
-        assert told[-1] == (2 * len(found.points) * 2,) * 2
+        assert told[-1][0] == told[-1][1] >= 2 * len(found.points)
+
+
+def test_longer_trainings_look_up_to_where_the_short_ones_level_off_and_once_beyond():
+    flat = HONEST._replace(residual_share=1.0, log_precision_spread=0.0)
+    path = [point(t, 1, observables=flat if t < 3 else HONEST) for t in (0, 2, 4, 6, 8, 10, 12)]
+    scores = np.array([5.0, 4.9, 3.0, 1.1, 1.0, 1.02, 1.05])  # 97 % of the gain is reached at 6
+    np.testing.assert_allclose(up_to_the_level(path, scores), [3, 4, 5, 6, 9])
+    np.testing.assert_allclose(up_to_the_level(path[:1], scores[:1]), [0])
+    never_better = np.array([1.0, 2.0, 3.0, 3.0, 3.0, 3.0, np.inf])
+    np.testing.assert_allclose(up_to_the_level(path, never_better), [0, 6])

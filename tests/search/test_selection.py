@@ -6,6 +6,7 @@ from made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 from scipy import stats
 
 from heteroscope.errors import InputError
+from heteroscope.networks import Architecture
 from heteroscope.search.selection import (
     choose,
     finalists,
@@ -16,6 +17,7 @@ from heteroscope.search.selection import (
     squared_score,
     std_scale,
 )
+from heteroscope.stages import mean_first_recipe
 
 
 @pytest.mark.parametrize("selection", ["nll", "crps"])
@@ -53,6 +55,15 @@ def test_the_paper_takes_the_midpoint_of_the_two_training_minima():
 def test_a_broken_model_is_never_chosen():
     broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
     assert choose([point(0, 3), broken], FOLDS, "nll") == 0
+
+
+def test_the_best_of_every_length_of_training_is_among_the_finalists():
+    longer = mean_first_recipe(Architecture(1, (8,)), 400)
+    points = [point(0, 1), point(1, 1.1), point(2, 1.2), point(1, 3, recipe=longer), point(2, 2, recipe=longer)]
+    assert finalists(points, FOLDS, "nll", 3) == [0, 1, 4]
+    assert finalists(points, FOLDS, "nll", 1) == [0]
+    neighbours = [point(0, 1), point(0.3, 1.1), point(0.3, 2, recipe=longer)]
+    assert finalists(neighbours, FOLDS, "nll", 2, calibrate=True) == [0, 2]
 
 
 def test_finalists_are_the_best_scores_and_none_that_overfits():

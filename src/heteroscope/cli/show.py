@@ -9,7 +9,8 @@ _TABLE: dict[str, Any] = {"title_justify": "left", "title_style": "bold"}
 
 
 def print_path(model: Any) -> None:
-    """The path of a search, one line a point, the chosen one marked."""
+    """The path of a search, one line a point, the chosen one marked, trainings of each length by themselves."""
+    import numpy as np
     from rich.table import Table
 
     path = model.cv_results_
@@ -17,11 +18,12 @@ def print_path(model: Any) -> None:
     where = "The diagonal" if straight else "The diagonal and points beside it"
     table = Table(title=f"{where}: held-out scores, strong to weak regularisation", **_TABLE)
     loss = "CRPS" if model.selection == "crps" else "NLL"
-    for name in ("", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} scaled", "phase", "status"):
+    for name in ("", "steps", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} scaled", "phase", "status"):
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
     for k in range(len(path["rho"])):
         table.add_row(
             "->" if k == model.best_index_ else "",
+            str(path["max_steps"][k]),
             _near_one(path["gamma"][k], path["rho"][k]),
             f"{path['gamma'][k]:.3g}",
             str(path["n_folds"][k]),
@@ -32,6 +34,7 @@ def print_path(model: Any) -> None:
             str(path["phase"][k]),
             str(path["status"][k]),
             style="bold" if k == model.best_index_ else None,
+            end_section=np.ptp(path["max_steps"][k : k + 2]) > 0,
         )
     _console().print(table)
 

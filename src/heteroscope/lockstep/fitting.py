@@ -90,11 +90,11 @@ def search_on(
     """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
     fits = ground.train("search", [Job(t, -t, seed) for t in logits], recipe, read, drops=True)
     folds: Folds = [ground.fold]
-    points = [_point(t, fit, ground, read) for t, fit in zip(logits, fits, strict=True)]
-    return Search(points, choose(points, folds, selection, calibrate), recipe), fits
+    points = [_point(t, fit, recipe, ground, read) for t, fit in zip(logits, fits, strict=True)]
+    return Search(points, choose(points, folds, selection, calibrate)), fits
 
 
-def _point(t: float, fit: Fit, ground: Ground, read: Reading) -> Point:
+def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) -> Point:
     """A point as a cross-validation of one fold would have it, the sample standing for the training rows."""
     members = stack_members([fit.params])
     sample, held = ground.survey.sample, ground.survey.held
@@ -103,7 +103,7 @@ def _point(t: float, fit: Fit, ground: Ground, read: Reading) -> Point:
     score = float(np.mean(((held.y - held_means[0]) / held_stds[0]) ** 2))
     seen = observe(sample.y, mean, std, held_out_score=score)
     result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), seen, fit.status)
-    return Point((t, -t), (result,))
+    return Point((t, -t), (result,), recipe)
 
 
 def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:

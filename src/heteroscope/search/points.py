@@ -43,10 +43,11 @@ class FoldResult(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One point of the square and what the folds it has seen say of it, in the order of the folds."""
+    """One point of the square, how it is trained, and what the folds it has seen say of it, in their order."""
 
     logits: Logits
     results: tuple[FoldResult, ...]
+    recipe: Recipe
 
     @property
     def held_out(self) -> Moments:
@@ -96,7 +97,7 @@ def cross_validate(
         _judge_all(fold, scaling, fold_fits, recipe) if fold_fits else []
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
     ]
-    return [Point(point, tuple(column[k] for column in columns)) for k, point in enumerate(points)]
+    return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
 
 
 def believable(point: Point, folds: Folds) -> Point:
@@ -111,14 +112,13 @@ def believable(point: Point, folds: Folds) -> Point:
 
 def add_members(point: Point, more: Point) -> Point:
     """The point with another's members beside its own in every fold."""
-    return Point(
-        point.logits,
-        tuple(
+    return point._replace(
+        results=tuple(
             result._replace(
                 means=np.concatenate([result.means, other.means]), stds=np.concatenate([result.stds, other.stds])
             )
             for result, other in zip(point.results, more.results, strict=True)
-        ),
+        )
     )
 
 

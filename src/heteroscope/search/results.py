@@ -9,15 +9,13 @@ from scipy.special import expit
 from heteroscope import metrics
 from heteroscope.search.points import Folds, Point, held_rows
 from heteroscope.search.selection import held_out_loss, std_scale
-from heteroscope.stages import Recipe
 
 
 class Search(NamedTuple):
-    """All points that were visited, sorted by logit rho, the number of the chosen one, and how they were trained."""
+    """All points that were visited, by length of training and then by logit rho, and the number of the chosen one."""
 
     points: list[Point]
     best: int
-    recipe: Recipe
 
     @property
     def chosen(self) -> Point:
@@ -43,6 +41,7 @@ def results_table(search: Search, folds: Folds, selection: str, calibrate: bool)
         "gamma": expit(logits[:, 1]),
         "logit_rho": logits[:, 0],
         "logit_gamma": logits[:, 1],
+        "max_steps": np.array([point.recipe.steps for point in search.points]),
         "n_folds": np.array([len(point.results) for point in search.points]),
         "std_scale": np.array([std_scale(point, folds) for point in search.points]),
         "held_out_loss": np.array([_average_loss(point, folds, rule, calibrate) for point in search.points]),

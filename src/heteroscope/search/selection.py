@@ -33,7 +33,7 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
     if selection == "paper":
         middle = paper_midpoint(points)
         return int(np.argmin([abs(middle - point.logits[0]) for point in points]))
-    losses, scores = _losses_and_scores(points, folds, selection, calibrate)
+    losses, scores = losses_and_scores(points, folds, selection, calibrate)
     best = int(np.argmin(scores))
     if calibrate:
         return best
@@ -50,21 +50,16 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
     return best
 
 
-def best_score(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool) -> float:
-    """The lowest of the average held-out losses."""
-    return float(_losses_and_scores(points, folds, selection, calibrate)[1].min())
-
-
 def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
-    """The indices of the `n` lowest scores, in the order of the points.
+    """The indices of the `n` lowest scores, in the order of the points, among them the lowest of every length.
 
     With `calibrate`, no two of them are neighbours, closer than APART, while there are others: one fold cannot tell
     neighbours from each other, and scores after scaling often have two valleys, of which both deserve a second look.
     """
-    _, scores = _losses_and_scores(points, folds, selection, calibrate)
+    _, scores = losses_and_scores(points, folds, selection, calibrate)
     ranked = np.argsort(scores, kind="stable").tolist()
     ranked = [k for k in ranked if np.isfinite(scores[k])] or ranked[:1]
-    first: list[int] = []
+    first = list({points[k].recipe: k for k in reversed(ranked)}.values())[::-1]
     for k in ranked if calibrate else []:
         if all(_distance(points[k], points[other]) >= APART for other in first):
             first.append(k)
@@ -72,7 +67,9 @@ def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, cal
 
 
 def _distance(one: Point, other: Point) -> float:
-    """In logits, along the axis on which they differ most."""
+    """In logits, along the axis on which they differ most; trainings of different lengths are no neighbours."""
+    if one.recipe != other.recipe:
+        return np.inf
     return max(abs(a - b) for a, b in zip(one.logits, other.logits, strict=True))
 
 
@@ -111,7 +108,7 @@ def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -
     return row_loss(selection, held_rows(folds[: len(point.results)]).y, mean, scale * std)
 
 
-def _losses_and_scores(
+def losses_and_scores(
     points: Sequence[Point], folds: Folds, selection: str, calibrate: bool
 ) -> tuple[Float[np.ndarray, "point held"], Float[np.ndarray, " point"]]:
     """Loss by row and its average; broken points score infinity, overfit ones may too while there are others."""
