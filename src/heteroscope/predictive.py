@@ -36,6 +36,12 @@ def stack_members(members: list[Params]) -> Params:
     return stacked
 
 
+def each_member(members: Params) -> Iterator[Params]:
+    """The members one by one; a program of one member serves ensembles of any size."""
+    for k in range(len(members.mean[-1].bias)):
+        yield jax.tree.map(lambda leaf, k=k: leaf[k], members)
+
+
 def predict_members(
     members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling, activation: str
 ) -> tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]:
@@ -50,9 +56,10 @@ def member_outputs(
     """Every member's mean in the target's units, and all that its second network gives, made positive."""
     means, outputs = [], []
     for block, n_rows in padded_blocks(x):
-        mean, output = jax.device_get(_forward(members, scaling.inputs(block), activation))
-        means.append(mean[:, :n_rows])
-        outputs.append(output[:, :n_rows])
+        inputs = scaling.inputs(block)
+        found = jax.device_get([_forward(params, inputs, activation) for params in each_member(members)])
+        means.append(np.stack([mean[:n_rows] for mean, _ in found]))
+        outputs.append(np.stack([output[:n_rows] for _, output in found]))
     mean = np.concatenate(means, axis=1).astype(np.float64)
     return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
 
@@ -77,12 +84,9 @@ def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray,
 
 
 @partial(jax.jit, static_argnames="activation")
-def _forward(members: Params, x: jax.Array, activation: str) -> tuple[jax.Array, jax.Array]:
-    def one(params: Params) -> tuple[jax.Array, jax.Array]:
-        outputs = apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
-        return predict_mean(params, x, activation), positive(outputs)
-
-    return jax.vmap(one)(members)
+def _forward(params: Params, x: jax.Array, activation: str) -> tuple[jax.Array, jax.Array]:
+    outputs = apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
+    return predict_mean(params, x, activation), positive(outputs)
 
 
 def _next_power_of_two(n: int) -> int:
