@@ -9,7 +9,7 @@ from heteroscope.cli.one_line import INTERRUPTED
 
 POINT = ["--rho", "0.9", "--gamma", "0.1", "--hidden", "6", "--steps", "10", "--jobs", "1", "--seed", "0"]
 TINY_THEORY = 64  # points of the field theory, the same wherever it is run, so that it is compiled once
-TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "n_aside": 0, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
+TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "calibrate": False, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
 
 
 def run(*words):

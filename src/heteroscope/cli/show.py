@@ -18,24 +18,26 @@ def print_path(model: Any) -> None:
     where = "The diagonal" if straight else "The diagonal and points beside it"
     table = Table(title=f"{where}: held-out scores, strong to weak regularisation", **_TABLE)
     loss = "CRPS" if model.selection == "crps" else "NLL"
-    for name in ("", "steps", "rho", "gamma", "folds", "NLL", "RMSE", "std x", f"{loss} scaled", "phase", "status"):
+    steps = path["max_steps"]
+    columns = {
+        "": ["->" if k == model.best_index_ else "" for k in range(len(steps))],
+        "steps": [str(n) for n in steps] if np.ptp(steps) else None,
+        "rho": [_near_one(*point) for point in zip(path["gamma"], path["rho"], strict=True)],
+        "gamma": [f"{gamma:.3g}" for gamma in path["gamma"]],
+        "folds": [str(n) for n in path["n_folds"]],
+        "NLL": [f"{score:.4g}" for score in path["mean_test_nll"]],
+        "RMSE": [f"{score:.4g}" for score in path["mean_test_rmse"]],
+        "std x": [f"{scale:.3g}" for scale in path["std_scale"]] if model.calibrate else None,
+        f"{loss} scaled": [f"{score:.4g}" for score in path["held_out_loss"]] if model.calibrate else None,
+        "phase": [str(phase) for phase in path["phase"]],
+        "status": [str(status) for status in path["status"]],
+    }
+    shown = {name: cells for name, cells in columns.items() if cells is not None}
+    for name in shown:
         table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
-    for k in range(len(path["rho"])):
-        table.add_row(
-            "->" if k == model.best_index_ else "",
-            str(path["max_steps"][k]),
-            _near_one(path["gamma"][k], path["rho"][k]),
-            f"{path['gamma'][k]:.3g}",
-            str(path["n_folds"][k]),
-            f"{path['mean_test_nll'][k]:.4g}",
-            f"{path['mean_test_rmse'][k]:.4g}",
-            f"{path['std_scale'][k]:.3g}" if model.calibrate else "1",
-            f"{path['held_out_loss'][k]:.4g}",
-            str(path["phase"][k]),
-            str(path["status"][k]),
-            style="bold" if k == model.best_index_ else None,
-            end_section=np.ptp(path["max_steps"][k : k + 2]) > 0,
-        )
+    for k, cells in enumerate(zip(*shown.values(), strict=True)):
+        style = "bold" if k == model.best_index_ else None
+        table.add_row(*cells, style=style, end_section=bool(np.ptp(steps[k : k + 2])))
     _console().print(table)
 
 
