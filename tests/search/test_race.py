@@ -188,3 +188,5 @@ def test_longer_trainings_look_up_to_where_the_short_ones_level_off_and_once_bey
     np.testing.assert_allclose(up_to_the_level(path[:1], scores[:1]), [0])
     never_better = np.array([1.0, 2.0, 3.0, 3.0, 3.0, 3.0, np.inf])
     np.testing.assert_allclose(up_to_the_level(path, never_better), [0, 6])
+    np.testing.assert_allclose(up_to_the_level(path, np.array([np.inf, *scores[1:]])), [3.5, 5, 6.5, 8, 10])
+    np.testing.assert_allclose(up_to_the_level(path, np.full(7, np.inf)), [0, 6])

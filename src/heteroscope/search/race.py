@@ -144,8 +144,8 @@ def search_diagonal(
 
 def up_to_the_level(path: list[Point], scores: Float[np.ndarray, " point"]) -> list[float]:
     """Evenly from the last underfit point to where the scores level off, and halfway on from there to the end."""
-    enough = scores[0] - LEVEL * (scores[0] - scores.min())
-    level = next(k for k, score in enumerate(scores) if score <= enough)
+    gain = scores[0] - scores.min() if np.isfinite(scores[0]) else 0.0  # a first point that broke is no measure
+    level = int(np.argmax(scores <= scores.min() + (1.0 - LEVEL) * gain))
     t, end = path[level].logits[0], path[-1].logits[0]
     first = max((p.logits[0] for p in path[:level] if p.phase in UNDERFIT), default=path[0].logits[0])
     return sorted({*np.linspace(first, t, LONGER + 1)[1:].tolist(), (t + end) / 2})
