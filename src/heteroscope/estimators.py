@@ -240,7 +240,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         targets; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, trainings of a quarter of it walk the line,
-        and seven points or fewer are trained to the end; the better choice of the two lengths wins.
+        and up to seven points, and those beside the best, are trained to the end; the better length wins.
     hidden, activation, start, schedule, batch_size, n_jobs, random_state, verbose : as in
         `HeteroskedasticRegressor`.
 

@@ -62,6 +62,8 @@ def test_the_best_of_every_length_of_training_is_among_the_finalists():
     points = [point(0, 1), point(1, 1.1), point(2, 1.2), point(1, 3, recipe=longer), point(2, 2, recipe=longer)]
     assert finalists(points, FOLDS, "nll", 3) == [0, 1, 4]
     assert finalists(points, FOLDS, "nll", 1) == [0]
+    between = [point(0, 1), point(0, 1.1, recipe=longer), point(1, 1.2)]  # ranked short, long, short
+    assert finalists(between, FOLDS, "nll", 1) == [0]
     neighbours = [point(0, 1), point(0.3, 1.1), point(0.3, 2, recipe=longer)]
     assert finalists(neighbours, FOLDS, "nll", 2, calibrate=True) == [0, 2]
 

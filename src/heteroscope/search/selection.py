@@ -15,6 +15,7 @@ from heteroscope import metrics
 from heteroscope.errors import InputError
 from heteroscope.phases import Phase
 from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.stages import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
@@ -59,7 +60,10 @@ def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, cal
     _, scores = losses_and_scores(points, folds, selection, calibrate)
     ranked = np.argsort(scores, kind="stable").tolist()
     ranked = [k for k in ranked if np.isfinite(scores[k])] or ranked[:1]
-    first = list({points[k].recipe: k for k in reversed(ranked)}.values())[::-1]
+    best_of_length: dict[Recipe, int] = {}
+    for k in ranked:
+        best_of_length.setdefault(points[k].recipe, k)
+    first = list(best_of_length.values())
     for k in ranked if calibrate else []:
         if all(_distance(points[k], points[other]) >= APART for other in first):
             first.append(k)
