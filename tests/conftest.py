@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
@@ -23,3 +25,14 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     jax.config.update("jax_compilation_cache_dir", SETTINGS["JAX_COMPILATION_CACHE_DIR"])
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
     jax.config.update("jax_numpy_rank_promotion", "raise")
+
+#: Tests of whole commands, recipes and pages. What they call has tests of its own, where array shapes are checked: in the
+#: inner loops of the field theory these checks take most of the time.
+WHOLE_PROGRAMS = ("cli", "reproduce", "test_docs.py")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    from jaxtyping import config
+
+    config.update("jaxtyping_disable", item.path.relative_to(ROOT / "tests").parts[0] in WHOLE_PROGRAMS)
