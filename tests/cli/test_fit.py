@@ -31,6 +31,9 @@ def test_the_search_prints_its_path_and_marks_the_chosen_point(tmp_path):
     assert model.cv_results_["phase"][model.best_index_] in marked[0]
     assert "held-out rows" in result.stdout
     assert "The diagonal and points beside it" in result.stdout
+    rhos = [line.split("│")[3].strip() for line in result.stdout.splitlines() if line.count("│") == 12]
+    rests = [float(text[4:]) if text.startswith("1 - ") else 1 - float(text) for text in rhos]
+    np.testing.assert_allclose(rests, 1 - model.cv_results_["rho"], rtol=0.05)
 
 
 def test_what_is_not_given_is_left_to_the_estimator(fitted):

@@ -22,7 +22,7 @@ def print_path(model: Any) -> None:
     columns = {
         "": ["->" if k == model.best_index_ else "" for k in range(len(steps))],
         "steps": [str(n) for n in steps] if np.ptp(steps) else None,
-        "rho": [_near_one(*point) for point in zip(path["gamma"], path["rho"], strict=True)],
+        "rho": [_near_one(rho) for rho in path["rho"]],
         "gamma": [f"{gamma:.3g}" for gamma in path["gamma"]],
         "folds": [str(n) for n in path["n_folds"]],
         "NLL": [f"{score:.4g}" for score in path["mean_test_nll"]],
@@ -96,8 +96,8 @@ def _console() -> Any:
     return Console(width=None if sys.stdout.isatty() else 110, highlight=False)
 
 
-def _near_one(rest: float, value: float) -> str:
-    return f"1 - {rest:.2g}" if value > 0.99 else f"{value:.4f}"
+def _near_one(value: float) -> str:
+    return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.4f}"
 
 
 def verbosity(quiet: bool) -> int:
