@@ -1,16 +1,30 @@
-"""Documentation cannot drift: every Python block runs, every link leads somewhere, every public name is explained."""
+"""Documentation cannot drift: every Python block runs, every link leads somewhere, every public name is explained.
+
+Tables of accuracy say what the scores of the single fits in `benchmarks/records` say.
+"""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import heteroscope
+from heteroscope.comparison import summary
 
 ROOT = Path(__file__).parents[1]
 SHORT = "from heteroscope import defaults; defaults.FEWEST_STEPS = 200"  # where a block leaves the steps to us
+RECORDS = sorted((ROOT / "benchmarks" / "records").glob("*.csv"))
+METHODS = {
+    "ours": "ours",
+    "MLE ensemble": "mle-ensemble",
+    "beta-NLL": "beta-nll",
+    "Gaussian process": "gp",
+    "NGBoost": "ngboost",
+    "CatBoost": "catboost",
+}
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
@@ -44,3 +58,45 @@ def test_every_public_name_is_in_the_documentation():
     text = "\n".join(page.read_text() for page in PAGES)
     missing = [name for name in heteroscope.__all__ if name not in text and not name.startswith("__")]
     assert missing == []
+
+
+def cells(page, name):
+    """The rows of a page's tables that begin with the name of a set, as lists of texts."""
+    lines = [line for line in (ROOT / page).read_text().splitlines() if line.startswith(f"| {name} | ")]
+    return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_table_of_benchmarks_is_that_of_the_records(path):
+    table = summary(pd.read_csv(path))
+    rows = [row for row in cells("BENCHMARKS.md", path.stem) if row[1].removesuffix(", ours too") in METHODS]
+    assert len(rows) == len(table.index.intersection(METHODS.values()))
+    for _, title, fits, nll, difference, crps, rmse, coverage, _ in rows:
+        scores = table.loc[METHODS[title.removesuffix(", ours too")]]
+        assert int(fits) == scores["fits"]
+        assert nll == f"{scores['nll']:.2f} ± {scores['nll_sd']:.2f}"
+        assert difference == ("" if title == "ours" else f"{scores['nll_difference']:+.2f} ± {scores['nll_se']:.2f}")
+        assert (crps, rmse) == (f"{scores['crps']:.3g}", f"{scores['rmse']:.3g}")
+        assert coverage == f"{scores['interval_coverage']:.0%}".replace("%", " %")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_table_of_the_readme_is_that_of_the_records(path):
+    table = summary(pd.read_csv(path))
+    ((_, _, fits, *scores, coverage),) = cells("README.md", path.stem)
+    assert int(fits) == table.loc["ours", "fits"]
+    for name, score in zip(("ours", "mle-ensemble", "gp", "ngboost", "catboost"), scores, strict=True):
+        assert score == (f"{table.loc[name, 'nll']:.2f}" if name in table.index else "")
+    assert coverage == f"{table.loc['ours', 'interval_coverage']:.0%}".replace("%", " %")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_table_of_methods_is_that_of_the_records(path):
+    table = summary(pd.read_csv(path))
+    rows = cells("docs/baselines.md", path.stem)
+    assert {row[1] for row in rows} == set(table.index) - {"gp", "ngboost", "catboost"}
+    for _, method, fits, nll, difference, *_ in rows:
+        scores = table.loc[method]
+        assert int(fits) == scores["fits"]
+        assert nll == f"{scores['nll']:.3g} ± {scores['nll_sd']:.2g}"
+        assert difference == ("" if method == "ours" else f"{scores['nll_difference']:+.2f} ± {scores['nll_se']:.2f}")
