@@ -62,7 +62,7 @@ def test_every_public_name_is_in_the_documentation():
 
 def cells(page, name):
     """The rows of a page's tables that begin with the name of a set, as lists of texts."""
-    lines = [line for line in (ROOT / page).read_text().splitlines() if line.startswith(f"| {name} | ")]
+    lines = [line for line in (ROOT / page).read_text().splitlines() if line.lower().startswith(f"| {name}")]
     return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -90,10 +90,10 @@ def test_table_of_the_readme_is_that_of_the_records(path):
     assert coverage == f"{table.loc['ours', 'interval_coverage']:.0%}".replace("%", " %")
 
 
-@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
-def test_table_of_methods_is_that_of_the_records(path):
-    table = summary(pd.read_csv(path))
-    rows = cells("docs/baselines.md", path.stem)
+@pytest.mark.parametrize("name", ["yacht", "housing", "concrete", "power"])
+def test_table_of_methods_is_that_of_the_records(name):
+    table = summary(pd.read_csv(ROOT / "benchmarks" / "records" / f"{name}.csv"))
+    rows = cells("docs/baselines.md", name)
     assert {row[1] for row in rows} == set(table.index) - {"gp", "ngboost", "catboost"}
     for _, method, fits, nll, difference, *_ in rows:
         scores = table.loc[method]
