@@ -30,6 +30,13 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
 #: the inner loops of the field theory these checks take most of the time.
 WHOLE_PROGRAMS = ("cli", "reproduce", "test_docs.py")
 
+#: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
+LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_stream_clusters.py", "test_help.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG)
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
