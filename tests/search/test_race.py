@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_up_points import HONEST, point
+from made_up_points import FOLDS, HONEST, Y, point
 from scipy import stats
 from sklearn.metrics import r2_score
 
@@ -22,7 +22,7 @@ from heteroscope.search import (
     std_scale,
 )
 from heteroscope.search.points import believable
-from heteroscope.search.race import aside, up_to_the_level
+from heteroscope.search.race import aside, up_to_the_level, with_points_aside
 from heteroscope.stages import mean_first_recipe
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
@@ -92,9 +92,34 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
 
 
 def test_points_aside_keep_the_penalty_of_the_mean_and_free_the_precision():
-    alphas, betas = np.transpose([alpha_beta(*point) for point in [(4.0, -4.0), *aside((4.0, -4.0), 3)]])
+    alphas, betas = np.transpose([alpha_beta(*point) for point in [(4.0, -4.0), *aside([(4.0, -4.0)], 3)]])
     np.testing.assert_allclose(alphas, alphas[0])
     np.testing.assert_allclose(betas, betas[0] / np.sqrt([1, 10, 100, 1000]))
+
+
+def test_two_starts_share_the_points_aside_and_get_as_far_as_one():
+    starts = [(4.0, -4.0), (7.0, -7.0)]
+    alphas, betas = np.transpose([alpha_beta(*point) for point in aside(starts, 5)])
+    (alpha_4, beta_4), (alpha_7, beta_7) = (alpha_beta(*start) for start in starts)
+    np.testing.assert_allclose(alphas, [alpha_4, alpha_7, alpha_4, alpha_7, alpha_4])
+    np.testing.assert_allclose(betas, [beta_4 / 10, beta_7 / 10, beta_4 / 100, beta_7 / 100, beta_4 / 1000])
+
+
+def test_the_points_aside_start_at_the_best_score_and_at_the_best_mean(monkeypatch):
+    means = {2: 0.5 * Y, 4: 0.9 * Y, 6: 0.6 * Y}
+    stds = {2: 0.5, 4: 3.0, 6: 0.4}  # at 4 the mean is best, and its std far too large
+    path = [
+        point(t, stds[t], mean=means[t])._replace(results=point(t, stds[t], mean=means[t]).results[:1]) for t in means
+    ]
+    asked = []
+    monkeypatch.setattr(Race, "fit", lambda _, points, *__: asked.extend(points) or [])
+    race = Race(FOLDS, [RECIPE])
+    assert [path[k].logits[0] for k in (race.best(path), race.best_mean(path))] == [6, 4]
+    assert with_points_aside(race, path, 4) == path
+    assert asked == aside([(6.0, -6.0), (4.0, -4.0)], 4)
+    asked.clear()
+    with_points_aside(race, path[::2], 4)  # one point is best in both
+    assert asked == aside([(6.0, -6.0)], 4)
 
 
 def test_noise_that_varies_takes_the_search_off_the_diagonal():

@@ -11,6 +11,7 @@ from heteroscope.search.selection import (
     choose,
     finalists,
     held_out_loss,
+    mean_squared_error,
     paper_midpoint,
     row_loss,
     scale_for_all_rows,
@@ -55,6 +56,14 @@ def test_the_paper_takes_the_midpoint_of_the_two_training_minima():
 def test_a_broken_model_is_never_chosen():
     broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
     assert choose([point(0, 3), broken], FOLDS, "nll") == 0
+
+
+def test_the_error_of_the_mean_is_that_of_the_folds_it_has_seen():
+    seen = point(0, 1, mean=np.where(np.arange(N) < N // 2, 0.5 * Y, 0.0))
+    assert mean_squared_error(seen, FOLDS) == pytest.approx((0.25 * np.sum(Y[:200] ** 2) + np.sum(Y[200:] ** 2)) / N)
+    first = seen._replace(results=seen.results[:1])
+    assert mean_squared_error(first, FOLDS) == pytest.approx(0.25 * np.mean(Y[:200] ** 2))
+    assert mean_squared_error(point(0, 1, mean=np.full(N, np.nan)), FOLDS) == np.inf
 
 
 def test_the_best_of_every_length_of_training_is_among_the_finalists():

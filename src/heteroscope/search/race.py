@@ -17,7 +17,14 @@ from heteroscope.progress import Progress
 from heteroscope.regularisation import alpha_beta, logits_from_alpha_beta
 from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, believable, cross_validate
 from heteroscope.search.results import Search
-from heteroscope.search.selection import OVERFIT, choose, finalists, losses_and_scores, paper_midpoint
+from heteroscope.search.selection import (
+    OVERFIT,
+    choose,
+    finalists,
+    losses_and_scores,
+    mean_squared_error,
+    paper_midpoint,
+)
 from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
@@ -80,6 +87,10 @@ class Race:
         """The number of the best point by what the first fold says."""
         return choose(points, self.all_folds[:1], self.selection, self.calibrate)
 
+    def best_mean(self, points: list[Point]) -> int:
+        """The number of the point whose mean errs least on the first fold."""
+        return int(np.argmin([mean_squared_error(point, self.all_folds[:1]) for point in points]))
+
     def scores(self, points: list[Point]) -> Float[np.ndarray, " point"]:
         """What the first fold says of points: lower is better."""
         return losses_and_scores(points, self.all_folds[:1], self.selection, self.calibrate)[1]
@@ -122,8 +133,9 @@ def search_diagonal(
 ) -> Search:
     """The whole line, then half of `n_fine` points between its labels U and O, the others around the best score.
 
-    The line finds the penalty of the mean; `n_aside` points then leave it, with that penalty and weaker ones of the
-    precision. Longer trainings begin where that has led. All on the first fold; then the race decides.
+    The line finds the penalty of the mean, by the score and by the mean's error; `n_aside` points then leave it, with
+    these penalties and weaker ones of the precision. Longer trainings begin where that has led. All on the first fold;
+    then the race decides.
     """
     n_longer = (len(race.recipes) - 1) * (LONGER + 1 + CLOSER + n_aside)
     race.plan(len(coarse) + n_fine + n_aside + n_longer, n_finalists)
@@ -134,11 +146,11 @@ def search_diagonal(
     if race.selection == "paper":
         return race.decide_as_the_paper(_walk(race, path, [paper_midpoint(path)], shortest))
     path = _walk(race, path, refine(_line(path), race.best(path), n_fine - len(halves)), shortest)
-    points = _with_points_aside(race, path, n_aside)
+    points = with_points_aside(race, path, n_aside)
     for recipe in race.recipes[1:]:
         longer = _walk(race, [], up_to_the_level(path, race.scores(path)), recipe)
         longer = _walk(race, longer, refine(_line(longer), race.best(longer), CLOSER), recipe)
-        points += _with_points_aside(race, longer, n_aside)
+        points += with_points_aside(race, longer, n_aside)
     return race.decide(points, n_finalists)
 
 
@@ -151,16 +163,23 @@ def up_to_the_level(path: list[Point], scores: Float[np.ndarray, " point"]) -> l
     return sorted({*np.linspace(first, t, LONGER + 1)[1:].tolist(), (t + end) / 2})
 
 
-def _with_points_aside(race: Race, path: list[Point], n: int) -> list[Point]:
-    """The path and, trained as it is, `n` points beside its best one."""
-    best = path[race.best(path)]
-    return _sorted(path + race.screen(aside(best.logits, n), best.recipe))
+def with_points_aside(race: Race, path: list[Point], n: int) -> list[Point]:
+    """The path and, trained as it is, `n` points beside those of its best score and its best mean."""
+    starts = dict.fromkeys(path[k].logits for k in (race.best(path), race.best_mean(path)))
+    return _sorted(path + race.screen(aside(list(starts), n), path[0].recipe))
 
 
-def aside(point: Logits, n: int) -> list[Logits]:
-    """Points with the same alpha, and beta times ASIDE, ASIDE^2, ...: the precision ever freer, the mean as it is."""
-    alpha, beta = alpha_beta(*point)
-    return [(float(a), float(b)) for a, b in (logits_from_alpha_beta(alpha, beta * ASIDE**k) for k in range(1, n + 1))]
+def aside(starts: Sequence[Logits], n: int) -> list[Logits]:
+    """Points with the alpha of a start, beta times ASIDE, ASIDE^2, ...: the precision ever freer, the mean as it is.
+
+    Several starts take turns, and longer steps, so that each gets as far as one alone.
+    """
+    found = []
+    for k in range(n):
+        alpha, beta = alpha_beta(*starts[k % len(starts)])
+        rho, gamma = logits_from_alpha_beta(alpha, beta * ASIDE ** (len(starts) * (k // len(starts) + 1)))
+        found.append((float(rho), float(gamma)))
+    return found
 
 
 def search_grid(race: Race, line: Float[np.ndarray, " t"], n_finalists: int) -> Search:
