@@ -230,8 +230,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ----------
     search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work.
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
-    n_aside : points that then leave the diagonal, with the best one's penalty of the mean and ever weaker ones of the
-        precision, where the std is scaled; 0 stays on it, as a stream always does.
+    n_aside : points that then leave the diagonal, where the std is scaled: the penalty of the mean is that of the best
+        score or of the best mean, the precision's is ever weaker; 0 stays on it, as a stream always does.
     n_finalists : points that see all folds, the best one of either length of training among them.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
