@@ -62,7 +62,8 @@ def test_every_public_name_is_in_the_documentation():
 
 def cells(page, name):
     """The rows of a page's tables that begin with the name of a set, as lists of texts."""
-    lines = [line for line in (ROOT / page).read_text().splitlines() if line.lower().startswith(f"| {name}")]
+    start = f"| {name.replace('_', ' ')}"
+    lines = [line for line in (ROOT / page).read_text().splitlines() if line.lower().startswith(start)]
     return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
 
 
