@@ -11,7 +11,7 @@ from heteroscope.search.selection import (
     choose,
     finalists,
     held_out_loss,
-    mean_squared_error,
+    held_out_mean_mse,
     paper_midpoint,
     row_loss,
     scale_for_all_rows,
@@ -60,10 +60,10 @@ def test_a_broken_model_is_never_chosen():
 
 def test_the_error_of_the_mean_is_that_of_the_folds_it_has_seen():
     seen = point(0, 1, mean=np.where(np.arange(N) < N // 2, 0.5 * Y, 0.0))
-    assert mean_squared_error(seen, FOLDS) == pytest.approx((0.25 * np.sum(Y[:200] ** 2) + np.sum(Y[200:] ** 2)) / N)
+    assert held_out_mean_mse(seen, FOLDS) == pytest.approx((0.25 * np.sum(Y[:200] ** 2) + np.sum(Y[200:] ** 2)) / N)
     first = seen._replace(results=seen.results[:1])
-    assert mean_squared_error(first, FOLDS) == pytest.approx(0.25 * np.mean(Y[:200] ** 2))
-    assert mean_squared_error(point(0, 1, mean=np.full(N, np.nan)), FOLDS) == np.inf
+    assert held_out_mean_mse(first, FOLDS) == pytest.approx(0.25 * np.mean(Y[:200] ** 2))
+    assert held_out_mean_mse(point(0, 1, mean=np.full(N, np.nan)), FOLDS) == np.inf
 
 
 def test_the_best_of_every_length_of_training_is_among_the_finalists():

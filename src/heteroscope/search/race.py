@@ -21,8 +21,8 @@ from heteroscope.search.selection import (
     OVERFIT,
     choose,
     finalists,
+    held_out_mean_mse,
     losses_and_scores,
-    mean_squared_error,
     paper_midpoint,
 )
 from heteroscope.stages import Recipe
@@ -89,7 +89,7 @@ class Race:
 
     def best_mean(self, points: list[Point]) -> int:
         """The number of the point whose mean errs least on the first fold."""
-        return int(np.argmin([mean_squared_error(point, self.all_folds[:1]) for point in points]))
+        return int(np.argmin([held_out_mean_mse(point, self.all_folds[:1]) for point in points]))
 
     def scores(self, points: list[Point]) -> Float[np.ndarray, " point"]:
         """What the first fold says of points: lower is better."""

@@ -84,11 +84,10 @@ def squared_score(point: Point, folds: Folds) -> float:
     return float(np.average(((held.y - mean) / std) ** 2, weights=held.weight))
 
 
-def mean_squared_error(point: Point, folds: Folds) -> float:
-    """mean[w (y - mean)^2] of the held-out rows that a point has seen; infinite if it is broken."""
+def held_out_mean_mse(point: Point, folds: Folds) -> float:
+    """`mean_mse` of the held-out rows that a point has seen; infinite if it is broken."""
     held = held_rows(folds[: len(point.results)])
-    error = np.average((held.y - point.held_out[0]) ** 2, weights=held.weight)
-    return float(np.nan_to_num(error, nan=np.inf))
+    return float(np.nan_to_num(metrics.mean_mse(held.y, *point.held_out, sample_weight=held.weight), nan=np.inf))
 
 
 def std_scale(point: Point, folds: Folds) -> float:
