@@ -71,7 +71,7 @@ def _ours_in_a_new_process(programs: str, n_fits: int) -> list[tuple[float, floa
 def fit_ours(n_fits: int) -> None:
     """Print seconds and test NLL of each fit."""
     for _ in range(n_fits):
-        print(*_timed(HeteroskedasticRegressorCV(random_state=0, n_jobs=2), _split()))
+        print(*_timed(HeteroskedasticRegressorCV(random_state=0), _split()))
 
 
 def _timed(model, split) -> tuple[float, float]:

@@ -14,6 +14,8 @@ SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
     "JAX_NUMPY_RANK_PROMOTION": "raise",
+    # what n_jobs=-1 means: the tests themselves run one a core
+    "LOKY_MAX_CPU_COUNT": "1",
     # most tests train for a blink, so that compiling is what they wait for: this takes a third of the time
     "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
 }

@@ -126,6 +126,8 @@ def run(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Ite
     n_workers = effective_n_jobs(n_jobs)
     if type(backend).__name__ == "LokyBackend":
         n_workers = min(n_workers, len(calls))  # a process without a task would only take memory
+    elif nested and type(backend).__name__ == "ThreadingBackend":
+        n_workers = 1  # the caller's own loop over processes has the cores
     if n_workers > 1:
         yield from Parallel(n_jobs=n_workers, prefer="processes", batch_size=1, return_as="generator_unordered")(
             delayed(work)(*call) for call in calls

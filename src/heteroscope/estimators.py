@@ -119,7 +119,7 @@ class HeteroskedasticRegressor(PointRegressor):
     n_members : models with different starts whose predictions are moment-matched into one Gaussian.
     held_out : share of the rows kept from one more model, fitted beside the others and thrown away, that tells for
         `phase_` whether the std holds on rows it has not seen; 0 saves its time and labels from training rows alone.
-    n_jobs : processes, as in scikit-learn (None is one, -1 is all cores).
+    n_jobs : processes, as in scikit-learn: None is one, or what joblib's `parallel_config` says, -1 is all cores.
     random_state : seed of starts and batches.
     verbose : 1 for a progress bar.
 
@@ -241,8 +241,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, trainings of a quarter of it walk the line,
         and up to seven points, and those beside the best, are trained to the end; the better length wins.
-    hidden, activation, start, schedule, batch_size, n_jobs, random_state, verbose : as in
-        `HeteroskedasticRegressor`.
+    n_jobs : processes; a search is many models, so all cores are the default. None is one, or what joblib's
+        `parallel_config` says.
+    hidden, activation, start, schedule, batch_size, random_state, verbose : as in `HeteroskedasticRegressor`.
 
     Attributes
     ----------
@@ -271,7 +272,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         schedule: Any = "cosine",
         max_steps: Any = defaults.SEARCH_STEPS,
         batch_size: Any = "auto",
-        n_jobs: Any = None,
+        n_jobs: Any = -1,
         random_state: Any = None,
         verbose: Any = 0,
     ) -> None:

@@ -123,8 +123,7 @@ def start_model(job: Job, recipe: Recipe) -> _Model:
 def enter(model: _Model, stage: Stage, position: int = 0) -> _Model:
     """The model with a fresh solver, `position` steps into the stage's schedule."""
     n_variables = sum(leaf.size for leaf in jax.tree.leaves(trained(model.params, stage)))
-    state = stage.solver.init(np.zeros(n_variables, np.float32), position)
-    return model._replace(solver_state=jax.device_get(state))
+    return model._replace(solver_state=stage.solver.init(np.zeros(n_variables, np.float32), position))
 
 
 def _fit(model: _Model, found: Inspection, steps: int) -> Fit:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float, Int
 
 from heteroscope.errors import InputError
@@ -50,8 +51,8 @@ class Adam(NamedTuple):
 
     def init(self, variables: Variables, position: int = 0) -> AdamState:
         """Moments of zero, `position` steps into the schedule."""
-        zeros = jnp.zeros_like(variables)
-        return AdamState(jnp.int32(position), jnp.int32(self.steps), jnp.int32(0), zeros, zeros)
+        zeros = np.zeros(variables.shape, variables.dtype)
+        return AdamState(np.int32(position), np.int32(self.steps), np.int32(0), zeros, zeros)
 
     def step(self, gradient: Variables, state: AdamState, variables: Variables) -> tuple[Variables, AdamState]:
         """variables - rate * m' / (sqrt(v') + epsilon), the gradient's norm clipped first."""
