@@ -159,8 +159,11 @@ def test_the_solar_flux_is_run_on_files_of_either_kind(tmp_path):
 
 
 def test_the_users_own_climsim_files_take_the_place_of_generated_ones():
-    assert FULL.solar_flux.n_rows == 10_091_520
-    assert FULL.with_climsim("here").solar_flux == FULL.solar_flux._replace(files="here", n_rows=0)
+    given = FULL.with_climsim("here").solar_flux
+    assert (given.files, given.n_rows, given.n_points) == ("here", 0, 94)
+    assert given.max_steps * given.batch_size == pytest.approx(12 * 10_091_520, abs=given.batch_size), "12 epochs"
+    assert (given.hidden, given.n_runs) == (FULL.solar_flux.hidden, FULL.solar_flux.n_runs) == ((256, 256, 256), 6)
+    assert SMALL.with_climsim("here").solar_flux == SMALL.solar_flux._replace(files="here", n_rows=0)
 
 
 def test_selection_counts_the_runs_in_which_the_papers_rule_is_worse():
