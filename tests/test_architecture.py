@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "heteroscope"
 ORDER = [
     "defaults",
     "errors",
+    "files",
     "status",
     "progress",
     "regularisation",
@@ -41,6 +42,7 @@ ORDER = [
     "agreement",
     "backends",
     "store",
+    "measuring",
     "sweep",
     "gaussian",
     "estimators",

@@ -44,6 +44,15 @@ def test_std_mse_is_the_error_of_std_as_a_forecast_of_the_absolute_residual(fore
     assert metrics.std_mse(y, mean, std) == pytest.approx(mean_squared_error(np.abs(y - mean), std))
 
 
+def test_squared_score_is_one_for_honest_noise_of_any_tail(forecast, weight):
+    y, mean, std = forecast
+    weighted = mean_squared_error(y / std, mean / std, sample_weight=weight)
+    assert metrics.squared_score(y, mean, std, sample_weight=weight) == pytest.approx(weighted)
+    heavy = stats.t(df=np.full(200_000, 6.0), scale=3.0)
+    assert metrics.squared_score(heavy.rvs(random_state=0), heavy) == pytest.approx(1.0, abs=0.02)
+    assert metrics.squared_score([1.0, 2.0], [0.0, 2.0], [0.0, 1.0]) == np.inf
+
+
 def test_nll_equals_scipys_log_density(forecast, weight):
     y, mean, std = forecast
     density = stats.norm.logpdf(y, mean, std)

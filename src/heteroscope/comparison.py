@@ -7,7 +7,6 @@ its standard error = SD of these paired differences / sqrt(number of splits)
 import hashlib
 import json
 import math
-import os
 import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -26,6 +25,7 @@ from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.split import Indices
 from heteroscope.datasets.tables import Missing, TableEncoder, read_table
 from heteroscope.errors import InputError
+from heteroscope.files import whole
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.streams.stream import Stream
@@ -105,7 +105,7 @@ def compare(
         if test is None or target is not None:
             raise InputError("a stream brings its target and needs rows to test on: give test, leave out target")
         splits = [StreamSplit(data, None, test.x, test.y, data.target_name)] * n_splits
-        methods = methods or ("ours", *BASELINES)
+        methods = methods or ("ours", *(name for name, baseline in BASELINES.items() if baseline.takes_streams))
     else:
         splits = _splits(data, target, protocol, n_splits, seed, missing)
     estimators = {
@@ -343,13 +343,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """A file that is whole or not there, whatever stops the program; numbers that JSON lacks become text."""
-    partial = path.with_name(f".{path.name}.part")
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump(_plain(content), file, indent=1, ensure_ascii=False, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    """Numbers that JSON lacks become text."""
+    with whole(path) as partial:
+        partial.write_text(json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
 def _plain(value: Any) -> Any:

@@ -16,15 +16,17 @@ _NEXT_POINT = {
     Phase.O_II: "Lower gamma so that the precision is penalised more, or let HeteroskedasticRegressorCV find the "
     "point; do not trust these standard deviations on new rows.",
 }
+_STILL_OVERFITS = (
+    "The best point that was found still overfits: use smaller hidden layers, fewer inputs or more rows; do not trust "
+    "these standard deviations on new rows."
+)
 _NOTHING_BETTER = {
-    Phase.U_I: "No point of the diagonal did better: these rows do not prove that the inputs say anything about the "
+    Phase.U_I: "No point that was tried did better: these rows do not prove that the inputs say anything about the "
     "target. Look for other inputs or more rows.",
-    Phase.U_II: "No point of the diagonal did better: these rows prove that the inputs predict the size of the noise, "
+    Phase.U_II: "No point that was tried did better: these rows prove that the inputs predict the size of the noise, "
     "but not the target.",
-    Phase.O_I: "Every point of the diagonal overfits: use smaller hidden layers, fewer inputs or more rows; do not "
-    "trust these standard deviations on new rows.",
-    Phase.O_II: "Every point of the diagonal overfits: use smaller hidden layers, fewer inputs or more rows; do not "
-    "trust these standard deviations on new rows.",
+    Phase.O_I: _STILL_OVERFITS,
+    Phase.O_II: _STILL_OVERFITS,
 }
 
 

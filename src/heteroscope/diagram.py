@@ -49,7 +49,7 @@ def score(
         for name in SCORES[:5]
     }
     found["squared_score"] = [
-        float(np.average(((y - means[split]) / stds[split]) ** 2, weights=weight)) for split, y in draws.items()
+        metrics.squared_score(y, means[split], stds[split], sample_weight=weight) for split, y in draws.items()
     ]
     held_out = found["squared_score"][1] if len(draws) > 1 else None
     observed = observe(draws["train"], means["train"], stds["train"], weight, held_out)

@@ -26,7 +26,7 @@ from heteroscope.tile import Fit, Job, lanes, train_tile
 
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 PARENT_CHECK_SECONDS = 2.0
-ATTEMPTS = 3  # times that long work goes on after losing a worker without having finished anything in between
+ATTEMPTS = 3  # workers lost one after the other, with nothing finished in between, at which long work gives up
 LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
 MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
 

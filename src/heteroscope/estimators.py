@@ -11,11 +11,11 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from heteroscope import defaults
+from heteroscope import defaults, metrics
 from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
-from heteroscope.errors import InputError
-from heteroscope.gaussian import GaussianRegressor, MemberMoments, member_seeds, positive_integer, refuse_store
+from heteroscope.errors import InputError, positive_integer
+from heteroscope.gaussian import GaussianRegressor, MemberMoments, member_seeds, refuse_store
 from heteroscope.grids import diagonal
 from heteroscope.lockstep.fitting import (
     SEARCH_SHARE,
@@ -95,8 +95,8 @@ class PointRegressor(GaussianRegressor):
         self._keep_members(fits)
         if fold is None:
             return None
-        mean, std = self._predict_members(stack_members([judged[0][0].params]), fold.held.x, fold_scaling)
-        return float(np.average(((fold.held.y - mean[0]) / std[0]) ** 2, weights=fold.held.weight))
+        (mean,), (std,) = self._predict_members(stack_members([judged[0][0].params]), fold.held.x, fold_scaling)
+        return metrics.squared_score(fold.held.y, mean, std, sample_weight=fold.held.weight)
 
 
 class HeteroskedasticRegressor(PointRegressor):
@@ -111,9 +111,10 @@ class HeteroskedasticRegressor(PointRegressor):
     hidden : sizes of the hidden layers, the same for both networks.
     activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
-    schedule : "cosine" (short and modern) or "paper" (triangular2 cycles; take max_steps=600_000).
-    max_steps : steps of both stages together; the first tenth fits the mean alone. "auto" is one a row, but
-        1,000 to 20,000.
+    schedule : "cosine" (for batches), "fast" (for exact gradients, batch_size=None), "auto" (whichever of the two
+        fits), or "paper" (triangular2 cycles; take max_steps=600_000).
+    max_steps : steps of both stages together; the first tenth (5/12 in "paper") fits the mean alone. "auto" is one a
+        row, but 1,000 to 20,000.
     batch_size : rows a step sees, None for all of them; "auto" is half, but at most 128, beyond 2,000 rows 256; and all
         if there are no more than 32.
     n_members : models with different starts whose predictions are moment-matched into one Gaussian.
@@ -232,15 +233,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
     n_aside : points that then leave the diagonal, where the std is scaled: the penalty of the mean is that of the best
         score or of the best mean, the precision's is ever weaker; 0 stays on it, as a stream always does.
-    n_finalists : points that see all folds, the best one of either length of training among them.
+    n_finalists : points that are tried on all folds; the best short and the best long training are among them.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
     calibrate : scale the std by one factor that held-out rows tell, and let no network's std exceed the range of the
         targets; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
-    max_steps : as in `HeteroskedasticRegressor`; where the std is scaled, trainings of a quarter of it walk the line,
-        and up to seven points, and those beside the best, are trained to the end; the better length wins.
+    max_steps : as in `HeteroskedasticRegressor`; with `calibrate`, most points are trained for a quarter of it and
+        about eleven to the end, and the better length wins.
     n_jobs : processes; a search is many models, so all cores are the default. None is one, or what joblib's
         `parallel_config` says.
     hidden, activation, start, schedule, batch_size, random_state, verbose : as in `HeteroskedasticRegressor`.

@@ -130,13 +130,6 @@ def refuse_store(store: Any) -> None:
         raise InputError("store keeps a run on a stream: open the data with heteroscope.streams.open_stream")
 
 
-def positive_integer(name: str, value: Any, least: int = 1) -> int:
-    """`value` as an int, or an error that names the parameter; zero counts as well if it is the `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a positive integer{'' if least else ' or 0'}, got {value!r}")
-    return int(value)
-
-
 def member_seeds(random_state: Any, n: int) -> list[int]:
     """Independent seeds from one random state; the same state gives the same seeds."""
     entropy = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

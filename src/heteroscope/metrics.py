@@ -59,6 +59,15 @@ def ece(y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight:
     return float(np.mean(np.abs(observed - levels)))
 
 
+def squared_score(
+    y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """average ((y - mean) / std)^2: 1 if the std is honest, more where it is too small. No score to choose by."""
+    rows = _Rows.of(y, mean, std, sample_weight)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return rows.average((rows.residual / rows.std) ** 2)
+
+
 def nll(y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None) -> float:
     """average of log std + (y - mean)^2 / (2 std^2) + log(2 pi) / 2: the Gaussian negative log likelihood. Proper.
 

@@ -1,6 +1,6 @@
 """Which of the five phases a fit is in, by one written rule on dimensionless observables.
 
-The same rule labels networks and the field theory; `docs/phases.md` explains it with pictures.
+The same rule labels networks and the field theory; `docs/phases.md` explains it.
 """
 
 from enum import StrEnum
@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+
+from heteroscope.metrics import squared_score
 
 FLAT_MEAN = 0.95  # share of the target's variance left in the training residuals above which the mean is flat
 FLAT_PRECISION = 0.05  # standard deviation of log precision over the training rows below which the precision is flat
@@ -69,7 +71,7 @@ def observe(
             np.sqrt(np.average((log_precision - np.average(log_precision, weights=weight)) ** 2, weights=weight))
         ),
         std_mismatch=float(mismatch / size) if size > 0 else np.inf,
-        training_score=float(np.average((residual / std) ** 2, weights=weight)),
+        training_score=squared_score(y, mean, std, sample_weight=weight),
         held_out_score=held_out_score,
     )
 

@@ -28,7 +28,7 @@ from heteroscope.baselines import (
     TrainedRegressor,
 )
 from heteroscope.datasets.tables import TableEncoder
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, cause
 from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
 from heteroscope.gaussian import GaussianRegressor
 from heteroscope.networks import Layer, Network, Params, check_architecture
@@ -389,5 +389,5 @@ def _replacing(folder: Path) -> Iterator[Path]:
 
 
 def _cause(error: BaseException) -> str:
-    text = " ".join(str(error).split()).rstrip(".")
+    text = cause(error)
     return f"{text} is missing" if isinstance(error, KeyError) else text or type(error).__name__

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import filelock
 import numpy as np
 import xarray as xr
 import zarr
@@ -19,6 +18,7 @@ from jaxtyping import Int8
 
 from heteroscope.diagram import CELL, PHASES
 from heteroscope.errors import InputError
+from heteroscope.files import claimed
 from heteroscope.status import Status
 
 NAME = "diagram.zarr"
@@ -70,16 +70,13 @@ def growing(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> 
     """The store of a diagram in `folder`, made from the empty `template` or found there with the same `settings`."""
     path = folder / NAME
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(folder / ".lock", timeout=0):
+        with claimed(folder):
             if path.exists():
                 _refuse_other_settings(path, settings)
             else:
                 _create(path, template, settings)
             group = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False)
             yield Growing({str(name): group[name] for name in [*template.data_vars, "done"]})
-    except filelock.Timeout as error:
-        raise InputError(f"another run is writing to {folder}: wait until it ends, or choose another folder") from error
     except OSError as error:
         raise InputError(
             f"{folder} cannot be written to ({error.strerror or error}); what was finished is kept: "

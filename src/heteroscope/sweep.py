@@ -8,11 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
-from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
@@ -20,49 +18,27 @@ from scipy.special import logit
 from sklearn.utils import check_X_y
 
 from heteroscope import defaults
-from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows, score
+from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows
 from heteroscope.engine import ATTEMPTS, LOST_WORKER, Task, prepare_worker, run, train_each
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, positive_integer
 from heteroscope.grids import NETWORK_GRID
 from heteroscope.lockstep.fitting import SEARCH_SHARE, Ground, refuse_beside_a_stream, survey_ground
 from heteroscope.lockstep.rounds import Plan, train_on_stream
 from heteroscope.lockstep.worker import Judging
+from heteroscope.measuring import Data, measure
 from heteroscope.networks import (
-    AnyArray,
     Architecture,
-    Params,
     check_architecture,
-    input_gradients,
-    predict_mean,
-    predict_precision,
 )
 from heteroscope.predictive import predict_members
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows, batch_rows
-from heteroscope.scaling import Scaling
 from heteroscope.stages import Recipe, mean_first_recipe
-from heteroscope.store import CODES, Growing, Tile, code, decoded, growing, no_codes, open_diagram
+from heteroscope.store import CODES, Growing, Tile, decoded, growing, no_codes, open_diagram
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
-BLOCK = 8192  # rows that are scored at once
 EXACT_UP_TO = 512  # rows that a step sees all of
-
-
-class Data(NamedTuple):
-    """Training rows, and test rows if there are any, in the user's units and standardised."""
-
-    rows: dict[str, Rows]
-    scaling: Scaling
-    inputs: dict[str, Float[np.ndarray, "_ feature"]]
-    targets: dict[str, Float[np.ndarray, "_"]]
-
-    @classmethod
-    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "Data":
-        """These rows under this scaling."""
-        inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
-        targets = {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()}
-        return cls(rows, scaling, inputs, targets)
 
 
 def phase_diagram(
@@ -97,7 +73,7 @@ def phase_diagram(
     its rows and of those held out.
     """
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
-    seeds = range(random_state, random_state + _at_least_one("n_seeds", n_seeds))
+    seeds = range(random_state, random_state + positive_integer("n_seeds", n_seeds))
     check_architecture(hidden, activation, start)
     ground = _ground(X, y, X_test, y_test, batch_size, random_state, store) if isinstance(X, Stream) else None
     if ground is None:
@@ -231,58 +207,6 @@ def _jobs(tile: Tile, rhos: Float[np.ndarray, " rho"], gammas: Float[np.ndarray,
     return [Job(float(logit(rhos[row])), float(logit(gamma)), seeds[seed]) for gamma in gammas]
 
 
-def measure(fits: list[Fit], data: Data, activation: str) -> dict[str, np.ndarray]:
-    """Everything that a diagram keeps of a tile's models, one entry a model along the first axis of each array."""
-    found = [_measure_one(fit, data, activation) for fit in fits]
-    values = {key: [one[key] for one in found] for key in found[0]}
-    return {key: code(key, value) if key in CODES else np.array(value) for key, value in values.items()}
-
-
-def _measure_one(fit: Fit, data: Data, activation: str) -> dict[str, Any]:
-    seen = {split: _evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
-    means = {split: part.mean for split, part in seen.items()}
-    stds = {split: part.std for split, part in seen.items()}
-    with np.errstate(invalid="ignore", over="ignore"):
-        found = score(data.targets, means, stds, fit.status)
-    kept = {split: kept_rows(len(mean)) for split, mean in means.items()}
-    return found | {
-        "mean_energy": [part.mean_energy for part in seen.values()],
-        "precision_energy": [part.precision_energy for part in seen.values()],
-        "status": str(fit.status),
-        "objective": fit.objective,
-        "relative_gradient": fit.relative_gradient,
-        "steps": fit.steps,
-        "mean": np.concatenate([means[split][rows] for split, rows in kept.items()]),
-        "std": np.concatenate([stds[split][rows] for split, rows in kept.items()]),
-    }
-
-
-class Outputs(NamedTuple):
-    """What one model says of some rows, and the average squared slopes of its mean and precision there."""
-
-    mean: Float[np.ndarray, "_"]
-    std: Float[np.ndarray, "_"]
-    mean_energy: float
-    precision_energy: float
-
-
-def _evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str) -> Outputs:
-    parts = []
-    for first in range(0, len(x), BLOCK):
-        block = x[first : first + BLOCK]
-        padded = np.pad(block, ((0, -len(block) % 64), (0, 0)))
-        parts.append([part[: len(block)] for part in jax.device_get(_outputs(params, padded, activation))])
-    mean, precision, *slopes = [np.concatenate(part).astype(np.float64) for part in zip(*parts, strict=True)]
-    return Outputs(mean, precision**-0.5, float(np.mean(slopes[0])), float(np.mean(slopes[1])))
-
-
-@partial(jax.jit, static_argnames="activation")
-def _outputs(params: Params, x: Float[AnyArray, "_ feature"], activation: str) -> tuple[jax.Array, ...]:
-    slopes = input_gradients(params, x, activation)
-    squares = ((slope**2).sum(axis=1) for slope in slopes)
-    return predict_mean(params, x, activation), predict_precision(params, x, activation), *squares
-
-
 def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
     x, target = check_X_y(X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
     rows = {"train": Rows(x, target.astype(np.float64), np.ones(len(target)))}
@@ -339,9 +263,3 @@ def _fingerprint(rows: Mapping[str, Rows]) -> str:
         for array in (part.x, part.y):
             digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _at_least_one(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a positive integer, got {value!r}")
-    return int(value)

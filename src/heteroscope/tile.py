@@ -51,7 +51,7 @@ class Fit(NamedTuple):
     steps: int
 
 
-class _Model(NamedTuple):
+class Model(NamedTuple):
     """What changes while a model trains, beside its own key and strengths."""
 
     params: Params
@@ -86,7 +86,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
                     if own[index] != common:
                         models[index] = enter(model, own[index], done)
             active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
-    return [_fit(model, found[index], steps[index]) for index, model in enumerate(models)]
+    return [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
 
 
 def _goes_on(found: Inspection, recipe: Recipe) -> bool:
@@ -113,27 +113,28 @@ def lanes(recipe: Recipe) -> int:
     return int(np.clip(ACCELERATOR_BYTES // (4 * 4 * n_weights), 1, MAX_LANES))
 
 
-def start_model(job: Job, recipe: Recipe) -> _Model:
+def start_model(job: Job, recipe: Recipe) -> Model:
     """A model as its seed makes it, with no solver yet."""
     single = Strengths(*(np.float32(value) for value in strengths(job.logit_rho, job.logit_gamma)))
     key = np.array([0, job.seed], np.uint32)
-    return _Model(init_params(job.seed, recipe.architecture), None, key, single)
+    return Model(init_params(job.seed, recipe.architecture), None, key, single)
 
 
-def enter(model: _Model, stage: Stage, position: int = 0) -> _Model:
+def enter(model: Model, stage: Stage, position: int = 0) -> Model:
     """The model with a fresh solver, `position` steps into the stage's schedule."""
     n_variables = sum(leaf.size for leaf in jax.tree.leaves(trained(model.params, stage)))
     return model._replace(solver_state=stage.solver.init(np.zeros(n_variables, np.float32), position))
 
 
-def _fit(model: _Model, found: Inspection, steps: int) -> Fit:
+def fit_of(model: Model, found: Inspection, steps: int) -> Fit:
+    """What is told of a model once its training is over."""
     params = jax.device_get(model.params)
     return Fit(params, status_of(found), float(found.objective), residual_gradient(found), steps)
 
 
 def _advance(
-    models: list[_Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe, looks: bool
-) -> Iterator[tuple[_Model, Inspection | None]]:
+    models: list[Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe, looks: bool
+) -> Iterator[tuple[Model, Inspection | None]]:
     """The active models `n_steps` on, a lane group at a time; a short group is filled with copies of its last model."""
     width = lanes(recipe)
     inspected = _subsample(rows)
@@ -152,31 +153,31 @@ def _advance(
             yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
 
 
-def advance(models: _Model, rows: Batch, n_steps: int, stage: Stage, recipe: Recipe) -> _Model:
+def advance(models: Model, rows: Batch, n_steps: int, stage: Stage, recipe: Recipe) -> Model:
     """`n_steps` of one stage for a lane group, or for a model by itself, on batches that are drawn from the rows."""
     return _advance_program(models, rows, n_steps, stage.program, recipe.program)
 
 
-def look_at(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
+def look_at(model: Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[Model, Inspection]:
     """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
     return _look_program(model, rows, sample, stage.program, recipe.program)
 
 
 @partial(jax.jit, static_argnames=("stage", "recipe"))
-def _advance_program(models: _Model, rows: Batch, n_steps: Int[Array, ""], stage: Stage, recipe: Recipe) -> _Model:
+def _advance_program(models: Model, rows: Batch, n_steps: Int[Array, ""], stage: Stage, recipe: Recipe) -> Model:
     n_real = _real_rows(rows)
 
     def batch_at(_: Any, key: Any) -> tuple[Any, Batch]:
         return _draw(key, rows, n_real, recipe.batch_size, recipe.neighbours)
 
-    def one(model: _Model) -> _Model:
+    def one(model: Model) -> Model:
         return take_steps(model, batch_at, n_steps, stage, recipe.architecture.activation)
 
     return one(models) if lanes(recipe) == 1 else jax.vmap(one)(models)
 
 
 @partial(jax.jit, static_argnames=("stage", "recipe"), compiler_options=COMPILED_QUICKLY)
-def _look_program(model: _Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[_Model, Inspection]:
+def _look_program(model: Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[Model, Inspection]:
     activation = recipe.architecture.activation
     average = stage.solver.average_gradient(model.solver_state)
     params, found = inspect_model(
@@ -186,8 +187,8 @@ def _look_program(model: _Model, rows: Batch, sample: Batch, stage: Stage, recip
 
 
 def take_steps(
-    model: _Model, batch_at: Callable[[Any, Any], tuple[Any, Batch]], n_steps: Any, stage: Stage, activation: str
-) -> _Model:
+    model: Model, batch_at: Callable[[Any, Any], tuple[Any, Batch]], n_steps: Any, stage: Stage, activation: str
+) -> Model:
     """The solver's steps on one flat vector of the trained networks' parameters, which compiles and runs fastest.
 
     `batch_at(step, key)` gives the key that is left and the rows of each step.

@@ -24,6 +24,7 @@ from heteroscope.baselines import (
     VariationalVarianceRegressor,
 )
 from heteroscope.errors import InputError
+from heteroscope.phases import observe
 from heteroscope.storage import ARRAYS, DESCRIPTION
 
 LINEAR = {"hidden": (), "max_steps": 20, "random_state": 0, "held_out": 0}
@@ -66,6 +67,14 @@ MODELS = {
     "point-ensemble": EnsembleRegressor(HeteroskedasticRegressor(n_members=2, **LINEAR), 2, random_state=0),
     "ensemble-ensemble": EnsembleRegressor(EnsembleRegressor(make("student-t"), 2), 2, random_state=0),
 }
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_phase_is_that_of_what_is_predicted(name):
+    x, y = rows()
+    model = MODELS[name].fit(x, y)
+    expected = observe(y, *model.predict(x, return_std=True))
+    assert model.observables_ == pytest.approx(expected._replace(held_out_score=model.observables_.held_out_score))
 
 
 @pytest.mark.parametrize("name", MODELS)

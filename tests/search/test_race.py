@@ -50,7 +50,6 @@ def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(raced):
     assert len(found.points) == 8
     assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
     assert len(found.points[found.best].results) == 3
-    assert found.n_models == 12
     assert told == sorted(told)
     assert told[-1] == (12, 12)
 

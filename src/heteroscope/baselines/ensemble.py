@@ -6,17 +6,15 @@ mean = average of means,    variance = average of (std^2 + mean^2) - mean^2
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.baselines.mle import MLERegressor
-from heteroscope.errors import InputError
-from heteroscope.gaussian import GaussianRegressor, member_seeds, positive_integer
-from heteroscope.phases import label, observe
+from heteroscope.errors import InputError, positive_integer
+from heteroscope.gaussian import GaussianRegressor, member_seeds
 from heteroscope.predictive import Prediction
 from heteroscope.progress import progress_bar
-from heteroscope.status import Status
 
 
 class EnsembleRegressor(GaussianRegressor):
@@ -79,17 +77,11 @@ class EnsembleRegressor(GaussianRegressor):
         scores = [member.observables_.held_out_score for member in self.estimators_]
         known = [score for score in scores if score is not None]
         held_out = float(np.median(known)) if len(known) == n_members else None
-        prediction = self._matched(rows.x)
-        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out)
-        self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+        self._observe(rows, held_out)
         return self
 
-    def predict_parts(self, X: Any) -> Prediction:
-        """Mean and std, and the std's two parts; members that know an epistemic part of their own keep it there."""
-        check_is_fitted(self)
-        return self._matched(validate_data(self, X, dtype=np.float64, reset=False))
-
-    def _matched(self, x: np.ndarray) -> Prediction:
+    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
+        """Members that know an epistemic part of their own keep it there."""
         parts = [member.predict_parts(x) for member in self.estimators_]
         mean, aleatoric, epistemic = (
             np.array([getattr(part, name) for part in parts]) for name in ("mean", "aleatoric", "epistemic")

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from heteroscope.baselines.laplace import (
     CURVATURES,
@@ -20,8 +19,9 @@ from heteroscope.baselines.laplace import (
 )
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
-from heteroscope.errors import InputError
-from heteroscope.gaussian import MemberMoments, member_seeds, positive_integer
+from heteroscope.errors import InputError, positive_integer
+from heteroscope.gaussian import MemberMoments, member_seeds
+from heteroscope.metrics import squared_score
 from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
 from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
 from heteroscope.predictive import Prediction, member_outputs, moment_match, padded_blocks, stack_members
@@ -141,11 +141,9 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         self._observe(rows, None if fold is None else self._held_out_score(fold, best.priors, seed, recipe))
         return self
 
-    def predict_parts(self, X: Any) -> Prediction:
-        """Mean and std, and the std's two parts: aleatoric (noise) and epistemic (what the rows leave open)."""
-        noise = super().predict_parts(X)
-        x = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._with_ignorance(noise, self._only_member(), self.arrays_, x, self.scaling_)
+    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
+        """The std's two parts are noise and what the rows leave open."""
+        return self._with_ignorance(super()._combine(x), self._only_member(), self.arrays_, x, self.scaling_)
 
     def _round(self, rows: Rows, scaling: Scaling, priors: Priors, seed: int, recipe: Recipe) -> Round:
         """A model trained under these priors, and the curvature around it."""
@@ -158,14 +156,14 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         return Round(priors, fit, approximate(fit.params, rows.batch(scaling), self.activation, kind))
 
     def _held_out_score(self, fold: Fold, priors: Priors, seed: int, recipe: Recipe) -> float:
-        """Squared residual / std^2 on rows that one more model has not seen; infinite if it did not stay finite."""
+        """`squared_score` of rows that one more model has not seen; infinite if it did not stay finite."""
         held, scaling = fold.held, fold.training.scaling()
         judge = self._round(fold.training, scaling, priors, seed, recipe)
         if judge.around is None:
             return np.inf
         noise = moment_match(*self._predict_members(stack_members([judge.fit.params]), held.x, scaling))
         full = self._with_ignorance(noise, judge.fit.params, judge.posterior(), held.x, scaling)
-        return float(np.average(((held.y - full.mean) / full.std) ** 2, weights=held.weight))
+        return squared_score(held.y, full.mean, full.std, sample_weight=held.weight)
 
     def _with_ignorance(
         self, noise: Prediction, params: Params, arrays: dict[str, np.ndarray], x: np.ndarray, scaling: Scaling

@@ -86,14 +86,17 @@ class BaselineRegressor(TrainedRegressor):
             jobs = [Job(*decay_logits(best.weight_decay), seed) for seed in seeds]
             fits = self._train(rows, self.scaling_, jobs, recipes[best.steps], counted.after(n_trials))
         self._keep_members(fits)
+        self._keep_trials(trials, best)
+        self._observe(rows, best.squared_score)
+        return self
+
+    def _keep_trials(self, trials: Sequence[Trial], best: Trial) -> None:
         self.weight_decay_ = float(best.weight_decay)
         self.trials_ = {
             "steps": np.array([trial.steps for trial in trials], int),
             "weight_decay": np.array([trial.weight_decay for trial in trials], float),
             "held_out_nll": np.array([trial.nll for trial in trials], float),
         }
-        self._observe(rows, best.squared_score)
-        return self
 
     def _candidates(self, steps: int) -> list[Trial]:
         """What is tried, or the one point that the parameters name."""
@@ -130,8 +133,8 @@ class BaselineRegressor(TrainedRegressor):
             return trial._replace(nll=np.inf, squared_score=np.inf)
         forecast = self._forecast(stack_members(members), held.x, scaling)
         nll = metrics.nll(held.y, forecast, sample_weight=held.weight)
-        score = np.average(((held.y - forecast.mean()) / forecast.std()) ** 2, weights=held.weight)
-        return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=float(score))
+        score = metrics.squared_score(held.y, forecast, sample_weight=held.weight)
+        return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=score)
 
 
 class _Counted(NamedTuple):

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import validate_data
 
 from heteroscope.baselines.student import StudentRegressor, StudentT
-from heteroscope.errors import InputError
-from heteroscope.gaussian import positive_integer
+from heteroscope.errors import InputError, positive_integer
 from heteroscope.objective import Objective, mean_objective
 from heteroscope.predictive import Prediction
 from heteroscope.rows import Rows
@@ -59,11 +57,11 @@ class ReliableVarianceRegressor(StudentRegressor):
         mean, variance = (Stage(StudentT((name,)), (name,), solver) for name in ("mean", "precision"))
         return (Stage(mean_objective, ("mean",), solver), variance, *(mean, variance) * (turns // 2 - 1))
 
-    def predict_parts(self, X: Any) -> Prediction:
-        """As of every regressor here, with the variance led back to far_std^2 away from the rows."""
-        near = super().predict_parts(X)
-        x = self.scaling_.inputs(validate_data(self, X, dtype=np.float64, reset=False))
-        distance, _ = NearestNeighbors(n_neighbors=1).fit(self.arrays_["centres"]).kneighbors(x)
+    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
+        """The variance is led back to far_std^2 away from the rows."""
+        near = super()._combine(x)
+        tree = NearestNeighbors(n_neighbors=1).fit(self.arrays_["centres"])
+        distance, _ = tree.kneighbors(self.scaling_.inputs(x))
         share = far_share(distance[:, 0], float(self.arrays_["spacing"]))
         far = self.scaling_.y_scale * float(self.far_std)
         std = np.sqrt((1.0 - share) * near.std**2 + share * far**2)

@@ -6,8 +6,6 @@ Nothing is fitted anew: what is held out of a stream is so little that the winne
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from heteroscope.baselines.objectives import decay_logits
 from heteroscope.errors import InputError
 from heteroscope.gaussian import member_seeds
@@ -42,12 +40,7 @@ def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial
             "members", [Job(*point, seed) for seed in rest], recipe, model._predict_members
         )
     model._keep_members([_with_status(model, fit, ground) for fit in members])
-    model.weight_decay_ = float(trials[best].weight_decay)
-    model.trials_ = {
-        "steps": np.array([trial.steps for trial in trials], int),
-        "weight_decay": np.array([trial.weight_decay for trial in trials], float),
-        "held_out_nll": np.array([trial.nll for trial in trials], float),
-    }
+    model._keep_trials(trials, trials[best])
     model._observe(ground.survey.sample, trials[best].squared_score)
     return model
 

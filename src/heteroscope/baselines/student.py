@@ -79,7 +79,7 @@ class StudentRegressor(BaselineRegressor, ABC):
     def pred_dist(self, X: Any) -> Any:
         """The predictive distribution as a frozen `scipy.stats.t`, one entry a row."""
         mean, std = self.predict(X, return_std=True)
-        df = self._degrees(self.members_, validate_data(self, X, dtype=np.float64, reset=False), self.scaling_)
+        df = self.degrees_of_freedom(X)
         return stats.t(df=df, loc=mean, scale=student.scale(df, std))
 
     def degrees_of_freedom(self, X: Any) -> Float[np.ndarray, " point"]:

@@ -13,6 +13,7 @@ from heteroscope import defaults
 from heteroscope.baselines.heads import variance_head
 from heteroscope.engine import Task, train
 from heteroscope.gaussian import GaussianRegressor, MemberMoments
+from heteroscope.metrics import squared_score
 from heteroscope.networks import Architecture, Params
 from heteroscope.objective import Objective
 from heteroscope.phases import RUNAWAY_SCORE
@@ -91,8 +92,8 @@ class TrainedRegressor(GaussianRegressor, ABC):
         """How a training ended; "converged" is never said, since without a penalty there is nothing to converge to."""
         if fit.status == Status.NOT_FINITE:
             return fit.status
-        mean, std = self._predict_members(stack_members([fit.params]), rows.x, scaling)
-        score = np.average(((rows.y - mean[0]) / std[0]) ** 2, weights=rows.weight)
+        (mean,), (std,) = self._predict_members(stack_members([fit.params]), rows.x, scaling)
+        score = squared_score(rows.y, mean, std, sample_weight=rows.weight)
         return Status.RUNAWAY if score < RUNAWAY_SCORE else Status.OUT_OF_STEPS
 
     def _predict_members(

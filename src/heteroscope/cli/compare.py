@@ -150,9 +150,10 @@ def _source(data: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _write_text(text: str, path: Path) -> None:
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    from heteroscope.files import whole
+
+    with whole(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def _print_cells(title: str, cells: Any) -> None:

@@ -32,6 +32,7 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
     from heteroscope.datasets import simulated
+    from heteroscope.files import whole
     from heteroscope.plots import save_figure, schematic
     from heteroscope.progress import progress_bar
     from heteroscope.theory import field_diagram
@@ -41,9 +42,8 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
         diagram = field_diagram(x, y, y_test=y_test, n_jobs=jobs, progress=progress)
     diagram.attrs |= {"data_set": data_set, "seed": seed}
     out.mkdir(parents=True, exist_ok=True)
-    partial = out / ".field.nc.part"
-    diagram.to_netcdf(partial, engine="scipy")
-    partial.replace(out / "field.nc")
+    with whole(out / "field.nc") as partial:
+        diagram.to_netcdf(partial, engine="scipy")
     save_figure(schematic(diagram, f"Field theory of {data_set}"), out / "field.png")
     print_phase_counts(diagram)
     click.echo(f"\nThe diagram is in {out / 'field.nc'}, its figure in {out / 'field.png'}")

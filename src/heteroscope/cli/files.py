@@ -18,23 +18,18 @@ def write_table(frame: Any, out: Path | None) -> None:
     """A table as the file's name says, or as CSV on standard output; row labels are kept if the table had any."""
     import pandas as pd
 
+    from heteroscope.files import whole
+
     labelled = not isinstance(frame.index, pd.RangeIndex)
     if out is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_name(f".{out.name}.part")
-    try:
+    with whole(out) as partial:
         if out.suffix.lower() == ".csv":
             frame.to_csv(partial, index=labelled)
         else:
             frame.to_parquet(partial, index=labelled)
-        partial.replace(out)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-_TABLE: dict[str, Any] = {"title_justify": "left", "title_style": "bold"}
 
 
 def refuse_unwritable(target: Path) -> None:

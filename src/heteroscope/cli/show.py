@@ -69,7 +69,7 @@ def print_training_scores(model: Any, features: Any, y: Any) -> None:
 
     scores = evaluate(y, *model.predict(features, return_std=True))
     rows = {title: [f"{scores[name]:.4g}"] for name, title in _SCORES.items()}
-    _print_scores("At this point; no rows were held out", ["training rows"], rows)
+    _print_scores("At this point, on the rows it was fitted to", ["training rows"], rows)
 
 
 def _print_scores(title: str, columns: list[str], rows: dict[str, list[str]], first: str = "metric") -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, cause
 
 DELIMITERS = (",", ";", "\t")
 _SAMPLE_CHARACTERS = 65_536
@@ -64,7 +64,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         found = f"byte 0x{error.object[error.start]:02x}"
         raise InputError(f"{path} is not UTF-8 text ({found} is not): save it with the encoding UTF-8") from error
     except (pd.errors.ParserError, csv.Error) as error:
-        raise InputError(f"{path} is not a regular CSV table ({_one_line(error)}): write it again") from error
+        raise InputError(f"{path} is not a regular CSV table ({cause(error)}): write it again") from error
     last_line = _last_line(path)
     n_last = len(next(csv.reader([last_line], delimiter=dialect.delimiter)))
     if n_last < len(dialect.header) and frame.iloc[-1:, -1].isna().any():
@@ -119,7 +119,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             _refuse_duplicates(path, file.schema_arrow.names)
             return file.read().to_pandas()
     except (pa.ArrowException, OSError) as error:  # a damaged footer is either
-        raise InputError(f"{path} is not a whole Parquet file ({_one_line(error)}): write it again") from error
+        raise InputError(f"{path} is not a whole Parquet file ({cause(error)}): write it again") from error
 
 
 def _refuse_duplicates(path: Path, names: Iterable[str]) -> None:
@@ -141,7 +141,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()).rstrip(".")

@@ -10,9 +10,7 @@ import numpy as np
 from heteroscope.objective import Batch
 from heteroscope.stages import Recipe, Stage
 from heteroscope.streams.batches import Chunk
-from heteroscope.tile import lanes, take_steps
-
-Model = Any  # what `tile.start_model` gives: networks, solver state, key and strengths
+from heteroscope.tile import Model, lanes, take_steps
 
 
 def side_by_side(models: Sequence[Model], recipe: Recipe) -> list[Model]:

@@ -1,24 +1,21 @@
 """A run on disk: where its models stand, written whole or not at all, taken up again only under the same settings."""
 
 import json
-import os
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
 import jax
 import numpy as np
 
 from heteroscope.errors import InputError
+from heteroscope.files import whole
 from heteroscope.inspection import Inspection
-from heteroscope.lockstep.advance import Model
 from heteroscope.stages import Recipe
 from heteroscope.streams.batches import Order
-from heteroscope.tile import Job
+from heteroscope.tile import Job, Model
 
 
 class State(NamedTuple):
@@ -56,20 +53,6 @@ def _training_size(order: Order) -> list[int]:
     return [len(order.blocks), sum(block.stop - block.first for block in order.blocks)]
 
 
-@contextmanager
-def claimed(folder: Path | None) -> Iterator[None]:
-    """One run a folder at a time."""
-    if folder is None:
-        yield
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(folder / ".lock", timeout=0):
-            yield
-    except filelock.Timeout as error:
-        raise InputError(f"another run is writing to {folder}: wait until it ends, or choose another folder") from error
-
-
 def save(path: Path, settings: dict[str, Any], state: State) -> None:
     """Replace the checkpoint by this one."""
     leaves = jax.tree.leaves(state.models)
@@ -83,14 +66,10 @@ def save(path: Path, settings: dict[str, Any], state: State) -> None:
         "dropped": state.dropped,
         "curves": state.curves,
     }
-    partial = path.with_name(f".{path.name}.part")
+    arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
     try:
-        with partial.open("wb") as file:
-            arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
+        with whole(path) as partial, partial.open("wb") as file:
             np.savez(file, plain=np.array(json.dumps(plain)), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror}); the checkpoint before it is kept: make room, and run the "

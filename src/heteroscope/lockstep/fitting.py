@@ -1,6 +1,7 @@
 """What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from heteroscope import defaults, metrics
 from heteroscope.errors import InputError
-from heteroscope.lockstep.checkpoint import claimed
+from heteroscope.files import claimed
 from heteroscope.lockstep.rounds import Plan, train_on_stream
 from heteroscope.lockstep.worker import Judging, Reading
 from heteroscope.phases import observe
@@ -55,7 +56,8 @@ def survey_ground(
 ) -> Ground:
     """Read the stream once, or find what an earlier run in `store` kept of it."""
     folder = None if store is None else Path(store)
-    with claimed(folder), progress_bar("surveying", bool(verbose), "rows") as progress:
+    alone = nullcontext() if folder is None else claimed(folder)
+    with alone, progress_bar("surveying", bool(verbose), "rows") as progress:
         found = survey(stream, share, folder, progress)
     order = Order(stream, found.training, found.scaling, stream_batch(batch_size), seed)
     return Ground(found, order, folder, n_jobs, bool(verbose))
@@ -100,16 +102,16 @@ def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) ->
     sample, held = ground.survey.sample, ground.survey.held
     (mean,), (std,) = read(members, sample.x, ground.order.scaling)
     held_means, held_stds = read(members, held.x, ground.order.scaling)
-    score = float(np.mean(((held.y - held_means[0]) / held_stds[0]) ** 2))
+    score = metrics.squared_score(held.y, held_means[0], held_stds[0])
     seen = observe(sample.y, mean, std, held_out_score=score)
     result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), seen, fit.status)
     return Point((t, -t), (result,), recipe)
 
 
 def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
-    """average of (residual / std)^2 over the rows held out, if there are any."""
+    """`squared_score` of the rows held out, if there are any."""
     held = ground.survey.held
     if not len(held.y):
         return None
     (mean,), (std,) = read(stack_members([fit.params]), held.x, ground.order.scaling)
-    return float(np.mean(((held.y - mean) / std) ** 2))
+    return metrics.squared_score(held.y, mean, std)

@@ -7,14 +7,13 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.errors import InputError
-from heteroscope.inspection import residual_gradient, status_of
 from heteroscope.lockstep.advance import Model, advance_on, one_by_one, side_by_side
 from heteroscope.objective import Batch
 from heteroscope.rows import Rows
 from heteroscope.scaling import Scaling
 from heteroscope.stages import Recipe
 from heteroscope.streams.batches import MOST_BATCHES, Chunk
-from heteroscope.tile import Fit, Job, enter, look_at, start_model
+from heteroscope.tile import Fit, Job, enter, fit_of, look_at, start_model
 
 
 class Partial(NamedTuple):
@@ -65,10 +64,7 @@ def fits(partial: Partial, rows: Rows) -> list[Fit]:
     sample = Batch(*(np.asarray(part, np.float32) for part in rows.batch(partial.scaling)))
     stage, recipe = partial.recipe.stages[partial.stage], partial.recipe._replace(retires=False)
     found = [jax.device_get(look_at(model, sample, sample, stage, recipe))[1] for model in partial.models]
-    return [
-        Fit(model.params, status_of(one), float(one.objective), residual_gradient(one), partial.steps)
-        for model, one in zip(partial.models, found, strict=True)
-    ]
+    return [fit_of(model, one, partial.steps) for model, one in zip(partial.models, found, strict=True)]
 
 
 def _batches(rows: Rows, scaling: Scaling, size: int) -> Chunk:

@@ -6,6 +6,7 @@ done at a look (settling, collapsing, dropping) happens at steps that depend on 
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,15 +16,15 @@ from joblib import effective_n_jobs
 from heteroscope import metrics
 from heteroscope.engine import ATTEMPTS, LOST_WORKER, run
 from heteroscope.errors import InputError
-from heteroscope.inspection import Inspection, residual_gradient, settled, status_of
-from heteroscope.lockstep.advance import Model
-from heteroscope.lockstep.checkpoint import State, claimed, describe, load, save
+from heteroscope.files import claimed
+from heteroscope.inspection import Inspection, settled
+from heteroscope.lockstep.checkpoint import State, describe, load, save
 from heteroscope.lockstep.worker import Judging, Outcome, Round, advance_group
 from heteroscope.progress import Progress
 from heteroscope.stages import Recipe
 from heteroscope.streams.batches import Order
 from heteroscope.streams.stream import refuse_changes
-from heteroscope.tile import FIRST_CHECK, Fit, Job, enter, lanes, start_model
+from heteroscope.tile import FIRST_CHECK, Fit, Job, Model, enter, fit_of, lanes, start_model
 
 ROUND_SECONDS = 30.0  # how long a round should take: a worker that is lost costs no more
 CHECKPOINT_SECONDS = 120.0
@@ -60,7 +61,7 @@ def train_on_stream(
     """
     settings = describe(plan.order, plan.jobs, plan.recipe)
     total = _steps_before(plan.recipe, len(plan.recipe.stages))
-    with claimed(None if checkpoint is None else checkpoint.parent):
+    with nullcontext() if checkpoint is None else claimed(checkpoint.parent):
         start = state = _beginning(plan) if checkpoint is None else load(checkpoint, settings, _beginning(plan))
         saved = time.monotonic()
         for state in _rounds(plan, start, n_jobs, in_workers):
@@ -205,4 +206,4 @@ def _without_hopeless(plan: Plan, state: State) -> State:
 def _fit(model: Model, found: Inspection | None, steps: int) -> Fit:
     if found is None:
         raise AssertionError("every model is looked at when its first stage ends")
-    return Fit(model.params, status_of(found), float(found.objective), residual_gradient(found), steps)
+    return fit_of(model, found, steps)

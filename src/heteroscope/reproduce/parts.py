@@ -14,6 +14,7 @@ import xarray as xr
 
 from heteroscope import datasets, field
 from heteroscope.datasets import simulated
+from heteroscope.files import whole
 from heteroscope.progress import Progress
 from heteroscope.status import Status
 from heteroscope.sweep import phase_diagram
@@ -154,8 +155,7 @@ def _kept(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
     path = folder / FIELD_FILE
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.part")
-        make().to_netcdf(partial, engine="scipy")
-        partial.replace(path)
+        with whole(path) as partial:
+            make().to_netcdf(partial, engine="scipy")
     with xr.open_dataset(path, engine="scipy") as stored:
         return stored.load().drop_encoding()

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from heteroscope.files import whole
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
 from heteroscope.reproduce.recipe import Part, Recipe, part_settings, recipe_settings, settings_hash
@@ -104,7 +105,5 @@ def _clock_file(folder: Path) -> Path:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    """A file that is whole or not there."""
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    with whole(path) as partial:
+        partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -138,7 +138,7 @@ def _judge(
 ) -> FoldResult:
     rows, held, n = fold.training, fold.held, len(fold.training.y)
     mean, std = means[0], stds[0]
-    score = float(np.average(((held.y - mean[n:]) / std[n:]) ** 2, weights=held.weight))
+    score = metrics.squared_score(held.y, mean[n:], std[n:], sample_weight=held.weight)
     return FoldResult(
         means[:, n:],
         stds[:, n:],

@@ -22,11 +22,6 @@ class Search(NamedTuple):
         """The point that was chosen."""
         return self.points[self.best]
 
-    @property
-    def n_models(self) -> int:
-        """How many models were trained."""
-        return sum(len(point.results) for point in self.points)
-
 
 def results_table(search: Search, folds: Folds, selection: str, calibrate: bool) -> dict[str, Any]:
     """A dictionary of columns that pandas takes as it is; averages are over the folds that a point has seen.

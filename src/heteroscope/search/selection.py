@@ -78,10 +78,9 @@ def _distance(one: Point, other: Point) -> float:
 
 
 def squared_score(point: Point, folds: Folds) -> float:
-    """mean[w ((y - mean) / std)^2] of the held-out rows that a point has seen; 1 if its std is honest."""
+    """`squared_score` of the held-out rows that a point has seen."""
     held = held_rows(folds[: len(point.results)])
-    mean, std = point.held_out
-    return float(np.average(((held.y - mean) / std) ** 2, weights=held.weight))
+    return metrics.squared_score(held.y, *point.held_out, sample_weight=held.weight)
 
 
 def held_out_mean_mse(point: Point, folds: Folds) -> float:

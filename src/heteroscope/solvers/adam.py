@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from heteroscope.errors import InputError
 
-SCHEDULES = ("cosine", "paper")
+SHAPES = ("cosine", "paper")
 
 Variables = Float[Any, " variable"]
 Count = Int[Any, ""] | int
@@ -74,7 +74,7 @@ class Adam(NamedTuple):
             return triangular2(self.floor, self.peak, self.cycle, self.offset)(position)
         if self.schedule == "cosine":
             return warm_cosine(position, length, self.floor, self.peak)
-        raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {self.schedule!r}")
+        raise InputError(f"schedule must be one of {', '.join(SHAPES)}, got {self.schedule!r}")
 
 
 def _share_seen(decay: float, seen: Int[Any, ""], moment: Variables) -> Float[Any, ""]:

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, cause
 from heteroscope.streams.stream import Stream
 
 NETCDF = (".nc", ".nc4", ".cdf")
@@ -52,8 +52,8 @@ class LabelledStream(Stream):
             try:
                 parts = [np.asarray(data[name][first:stop].values) for name in (*self._widths, self.target_name)]
             except (OSError, RuntimeError, ValueError) as error:
-                cause = " ".join(str(error).split()).rstrip(".")
-                raise InputError(f"{self.path} cannot be read at row {first:,} ({cause}): write it again") from error
+                said = f"{self.path} cannot be read at row {first:,} ({cause(error)}): write it again"
+                raise InputError(said) from error
         kind = np.float32 if all(part.dtype == np.float32 for part in parts) else np.float64
         columns = [part.astype(kind).reshape(len(part), -1) for part in parts]
         return np.hstack(columns[:-1]), columns[-1][:, 0]
@@ -68,9 +68,8 @@ def _opened(path: Path) -> xr.Dataset:
             return xr.open_dataset(path, decode_times=False, cache=False)
         return xr.open_zarr(path, chunks=None, consolidated=False, decode_times=False)
     except (OSError, KeyError, ValueError, TypeError) as error:
-        cause = " ".join(str(error).split()).rstrip(".")
         hint = "; NetCDF-4 needs `pip install 'heteroscope[netcdf]'`" if path.suffix.lower() in NETCDF else ""
-        raise InputError(f"{path} cannot be opened ({cause:.120}): write it again{hint}") from error
+        raise InputError(f"{path} cannot be opened ({cause(error):.120}): write it again{hint}") from error
 
 
 def _width(path: Path, data: xr.Dataset, name: str, rows: Any) -> int | None:

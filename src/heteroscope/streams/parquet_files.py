@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jaxtyping import Float
 
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, cause
 from heteroscope.streams.stream import FEWEST_BLOCKS, Block, Stream
 
 LARGEST_GROUP = 48 * 2**20  # bytes of a row group in memory, several of which are held at a time
@@ -27,8 +27,7 @@ class ParquetStream(Stream):
         except FileNotFoundError as error:
             raise InputError(f"{path} does not exist: check the name, or give the full path") from error
         except (pa.ArrowException, OSError) as error:
-            cause = " ".join(str(error).split()).rstrip(".")
-            raise InputError(f"{path} is not a whole Parquet file ({cause}): write it again") from error
+            raise InputError(f"{path} is not a whole Parquet file ({cause(error)}): write it again") from error
         self.feature_names = features or tuple(name for name in schema.names if name != target)
         self.target_name = target
         for name in (*self.feature_names, target):
@@ -80,8 +79,7 @@ def _row_group(path: Path, changed: int, group: int, names: tuple[str, ...]) -> 
         with pq.ParquetFile(path) as file:
             table = file.read_row_group(group, columns=list(names), use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        cause = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{path} cannot be read at row group {group} ({cause}): write it again") from error
+        raise InputError(f"{path} cannot be read at row group {group} ({cause(error)}): write it again") from error
     narrow = all(pa.types.is_float32(table.schema.field(name).type) for name in names)
     found = np.empty((table.num_rows, len(names)), np.float32 if narrow else np.float64)
     for column, name in enumerate(names):

@@ -7,7 +7,6 @@ it without loss of digits. Whole blocks are held out: neighbours in a file are o
 """
 
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.errors import InputError
+from heteroscope.files import whole
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.scaling import ROUNDING, Scaling
@@ -139,17 +139,12 @@ def _rows(tables: list[np.ndarray], width: int) -> Rows:
 
 
 def _write(path: Path, noted: dict[str, Any], found: Survey) -> None:
-    """A file that is whole or not there."""
+    arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
+    for name, rows in (("sample", found.sample), ("held", found.held)):
+        arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    with partial.open("wb") as file:
-        arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
-        for name, rows in (("sample", found.sample), ("held", found.held)):
-            arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
+    with whole(path) as partial, partial.open("wb") as file:
         np.savez(file, noted=np.array(json.dumps(noted)), **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _kept(path: Path, noted: dict[str, Any], training: list[Block]) -> Survey | None:

@@ -1,0 +1,34 @@
+"""Files appear whole or not at all, and a folder belongs to one run."""
+
+import pytest
+
+from heteroscope.errors import InputError
+from heteroscope.files import claimed, whole
+
+
+def test_a_file_is_replaced_when_it_is_whole(tmp_path):
+    path = tmp_path / "record.txt"
+    path.write_text("before")
+    with whole(path) as partial:
+        partial.write_text("after")
+        assert path.read_text() == "before"
+    assert path.read_text() == "after"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path):
+    path = tmp_path / "record.txt"
+    path.write_text("before")
+    with pytest.raises(ZeroDivisionError), whole(path) as partial:
+        partial.write_text("half of")
+        raise ZeroDivisionError
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_claimed_is_refused_until_it_is_free(tmp_path):
+    folder = tmp_path / "run"
+    with claimed(folder), pytest.raises(InputError, match="another run is writing"), claimed(folder):
+        pass
+    with claimed(folder):
+        assert folder.is_dir()
