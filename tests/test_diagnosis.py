@@ -1,5 +1,6 @@
 """The text that a practitioner reads says the phase, the evidence and what to do."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -65,7 +66,7 @@ def test_advice_after_a_search_is_not_to_search(phase):
     assert "HeteroskedasticRegressorCV" in diagnosis(found)
     found.held_out_scores_ = {"r2": 0.7, "interval_coverage": 0.9}
     assert "HeteroskedasticRegressorCV" not in diagnosis(found)
-    assert "of the diagonal" in diagnosis(found)
+    assert re.search("No point that was tried|The best point that was found", diagnosis(found))
 
 
 def test_held_out_rows_have_the_word_after_a_search():

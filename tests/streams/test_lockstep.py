@@ -28,7 +28,7 @@ from heteroscope.stages import Recipe, Stage, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.streams import open_stream
 from heteroscope.streams.batches import chunks
-from heteroscope.tile import Job
+from heteroscope.tile import Job, Model
 
 STEPS = 1200
 JOBS = [Job(t, -t, 0) for t in (0.0, 4.0, 8.0)]
@@ -182,7 +182,7 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
     def loses_a_worker(work, calls, n_jobs):
         asked.append([index for index, *_ in calls])
         index, _, models = calls[-1]
-        yield index, Outcome([f"{model} trained" for model in models], [], [])
+        yield index, Outcome([model._replace(key="trained") for model in models], [], [])
         if len(calls) > 1:
             raise TerminatedWorkerError
 
@@ -193,11 +193,13 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
     wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
     task = Round(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
     monkeypatch.setattr(rounds, "run", loses_a_worker)
-    assert rounds._shared_out(task, ["a", "b"], n_jobs=2).models == ["a trained", "b trained"]
+    models = [Model(None, name, None, None) for name in "ab"]
+    found = rounds._shared_out(task, models, n_jobs=2).models
+    assert [(model.solver_state, model.key) for model in found] == [("a", "trained"), ("b", "trained")]
     assert asked == [[0, 1], [0]]
     monkeypatch.setattr(rounds, "run", loses_all)
     with pytest.raises(TerminatedWorkerError):
-        rounds._shared_out(task, ["a", "b"], n_jobs=2)
+        rounds._shared_out(task, models, n_jobs=2)
 
 
 def test_looks_come_early_and_then_every_eighth():
