@@ -19,9 +19,14 @@ def test_a_file_is_replaced_when_it_is_whole(tmp_path):
 def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path):
     path = tmp_path / "record.txt"
     path.write_text("before")
-    with pytest.raises(ZeroDivisionError), whole(path) as partial:
-        partial.write_text("half of")
-        raise ZeroDivisionError
+
+    def write_half() -> None:
+        with whole(path) as partial:
+            partial.write_text("half of")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_half()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
