@@ -5,6 +5,7 @@ from typing import Any
 
 from heteroscope.datasets import simulated
 from heteroscope.plots import diagonal_slices, diagram_array, schematic
+from heteroscope.reproduce.crossing import crossing, verdict
 from heteroscope.reproduce.drawings import data_figure
 from heteroscope.reproduce.parts import Line, Networks, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
@@ -50,6 +51,11 @@ def _diagonals(scale: Scale) -> Parts:
     return {FIELD: theory("sine", scale), **lines}
 
 
+def _along(found: Mapping[str, Any]) -> Output:
+    table = crossing(found)
+    return Output(diagonal_slices(found), table, verdict(table, FIELD))
+
+
 def _depths(scale: Scale) -> Parts:
     width = scale.hidden[0]
     shallow = {"1 hidden layer": (width,), "2 hidden layers": (width, width)}
@@ -81,7 +87,7 @@ FIGURES = {
         "Figure 3",
         "test metrics along rho = 1 - gamma, lowest ones starred",
         _diagonals,
-        lambda found: Output(diagonal_slices(found)),
+        _along,
     ),
     "data": Recipe(
         "Figure 4",
