@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -332,3 +332,27 @@ def test_minibatches_reach_the_full_batch_fit():
     mean, found = model.predict(x, return_std=True)
     assert np.sqrt(np.mean((mean - 40 - 3 * x[:, 0]) ** 2)) < 0.2
     assert np.median(found) == pytest.approx(std, rel=0.2)
+
+
+def test_groups_stay_together_in_the_search():
+    random = np.random.default_rng(0)
+    x, groups = random.normal(size=(60, 2)), np.repeat(np.arange(6), 10)
+    y = x[:, 0] + 0.1 * random.normal(size=60)
+    settings = SMALL_CV | {"cv": GroupKFold(3)}
+    by_groups = HeteroskedasticRegressorCV(**settings).fit(x, y, groups=groups)
+    listed = HeteroskedasticRegressorCV(**settings | {"cv": list(GroupKFold(3).split(x, y, groups))}).fit(x, y)
+    np.testing.assert_array_equal(by_groups.predict(x), listed.predict(x))
+    with pytest.raises(ValueError, match="groups"):
+        HeteroskedasticRegressorCV(**settings).fit(x, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        HeteroskedasticRegressorCV(**settings).fit(x, y, groups=groups[:-1])
+    with pytest.raises(InputError, match="has no folds"):
+        HeteroskedasticRegressorCV(**settings | {"cv": []}).fit(x, y)
+
+
+@pytest.mark.parametrize("quantiles", [[], [np.nan], [0.5, 1.0]])
+def test_quantiles_are_probabilities(quantiles):
+    x = np.arange(20.0)[:, None]
+    model = HeteroskedasticRegressor(hidden=(4,), max_steps=5, random_state=0, held_out=0).fit(x, x[:, 0])
+    with pytest.raises(InputError, match="quantiles must lie strictly between 0 and 1"):
+        model.predict_quantiles(x, quantiles)

@@ -8,7 +8,7 @@ import properscoring
 import pytest
 from scipy import integrate, stats
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.linear_model import BayesianRidge
+from sklearn.linear_model import BayesianRidge, LinearRegression
 from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -258,3 +258,27 @@ def test_several_scorers_in_one_weighted_search(regression):
     search = GridSearchCV(BayesianRidge(), {"alpha_1": [1e-6, 1e-2]}, scoring=scoring, refit="nll", cv=2)
     search.fit(*regression, sample_weight=np.ones(60))
     assert {"mean_test_nll", "mean_test_crps"} <= set(search.cv_results_)
+
+
+def test_pipelines_and_searches_are_asked_for_their_own_distribution(regression):
+    x, y = regression
+    score = metrics.neg_nll_scorer
+
+    class HeavyTails(BayesianRidge):
+        def pred_dist(self, X):
+            return stats.t(df=np.full(len(X), 3.0), loc=self.predict(X), scale=0.5)
+
+    plain = HeavyTails().fit(x, y)
+    expected = score(plain, x, y)
+    assert expected == pytest.approx(stats.t.logpdf(y, 3.0, plain.predict(x), 0.5).mean())
+    assert score(make_pipeline("passthrough", HeavyTails()).fit(x, y), x, y) == pytest.approx(expected)
+    scaled = make_pipeline(StandardScaler(), HeavyTails()).fit(x, y)
+    assert score(scaled, x, y) == pytest.approx(score(scaled[-1], scaled[0].transform(x), y))
+    search = GridSearchCV(scaled, {"heavytails__alpha_1": [1e-6]}, cv=2).fit(x, y)
+    assert score(search, x, y) == pytest.approx(score(search.best_estimator_, x, y))
+    with pytest.raises(InputError, match="LinearRegression gives no std"):
+        score(LinearRegression().fit(x, y), x, y)
+
+
+def test_a_wrong_certainty_outweighs_all_right_ones():
+    assert metrics.nll([0.0, 1.0, 2.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]) == np.inf

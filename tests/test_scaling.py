@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from heteroscope.errors import InputError
 from heteroscope.scaling import fit_scaling
 
 
@@ -30,3 +31,12 @@ def test_a_large_offset_is_removed_in_double_precision():
 def test_a_constant_target_keeps_scale_one():
     scaling = fit_scaling(np.arange(5.0)[:, None], np.full(5, 1e15), np.ones(5))
     assert (scaling.y_centre, scaling.y_scale) == (1e15, 1.0)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e160])
+def test_numbers_whose_squares_are_none_are_refused(size):
+    column, plain = size * np.arange(4.0), np.arange(4.0)
+    with pytest.raises(InputError, match="the target has values of size"):
+        fit_scaling(plain[:, None], column, np.ones(4))
+    with pytest.raises(InputError, match="column 1 of the inputs has values of size"):
+        fit_scaling(np.column_stack([plain, column]), plain, np.ones(4))

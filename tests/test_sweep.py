@@ -196,3 +196,9 @@ def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
 )
 def test_a_step_sees_all_rows_while_they_are_few(wanted, n_rows, seen):
     assert rows_a_step(wanted, n_rows) == seen
+
+
+def test_test_rows_have_the_columns_of_the_training_rows():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+    with pytest.raises(InputError, match="X_test has other columns than X, or in another order"):
+        phase_diagram(frame, frame["a"], X_test=frame[["b", "a"]], y_test=frame["a"], rhos=[0.9], gammas=[0.1])

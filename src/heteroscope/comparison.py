@@ -104,7 +104,8 @@ def compare(
     if isinstance(data, Stream):
         if test is None or target is not None:
             raise InputError("a stream brings its target and needs rows to test on: give test, leave out target")
-        splits = [StreamSplit(data, None, test.x, test.y, data.target_name)] * n_splits
+        named = pd.DataFrame(test.x, columns=list(data.feature_names)) if data.named else test.x
+        splits = [StreamSplit(data, None, named, test.y, data.target_name)] * n_splits
         methods = methods or ("ours", *(name for name, baseline in BASELINES.items() if baseline.takes_streams))
     else:
         splits = _splits(data, target, protocol, n_splits, seed, missing)
@@ -284,7 +285,7 @@ def _settings(
     }
 
 
-def _bytes(array: np.ndarray) -> bytes:
+def _bytes(array: np.ndarray | pd.DataFrame) -> bytes:
     return np.ascontiguousarray(array).tobytes()
 
 

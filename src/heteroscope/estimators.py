@@ -197,12 +197,12 @@ class HeteroskedasticRegressor(PointRegressor):
         """One step a batch of these rows, in their order, along the schedule of max_steps; call it again with more.
 
         The first call fixes the scaling: that of its rows unless one is given. `phase_` and `observables_` are of the
-        rows of the last call.
+        rows of the last call. What `fit` has made, or a model folder holds, is complete: a call after it begins anew.
         """
         first = not hasattr(self, "_partial")
         x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-        rows = Rows(x, target.astype(np.float64), weight)
+        rows = Rows(x, target.astype(np.float64), weight).take(np.flatnonzero(weight > 0))
         if first:
             point = logits(self.rho, self.gamma)
             recipe = mean_first_recipe(
@@ -212,7 +212,8 @@ class HeteroskedasticRegressor(PointRegressor):
                 stream_batch(self.batch_size),
             )
             seeds = member_seeds(self.random_state, positive_integer("n_members", self.n_members))
-            self._partial = begin([Job(*point, seed) for seed in seeds], recipe, scaling or rows.scaling())
+            jobs = [Job(*point, seed) for seed in seeds]
+            self._partial = begin(jobs, recipe, scaling or rows.scaling(), unit=float(rows.weight.mean()))
         self._partial = go_on(self._partial, rows)
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
@@ -297,20 +298,23 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, store: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, store: Any = None
     ) -> "HeteroskedasticRegressorCV":
         """Search, then fit `n_members` models on all rows at the chosen point.
 
+        `groups`, one a row, are for splitters that keep rows of a group together, such as `cv=GroupKFold(5)`.
         X may be a stream, which brings its own target: all points then train side by side on each batch that is read,
         and `store`, a folder, keeps what a killed run has done.
         """
         self._check_search()
         if isinstance(X, Stream):
+            if groups is not None:
+                raise InputError("a stream holds out blocks of its own: leave out groups")
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
         given, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
-        folds = make_folds(self.cv, given, rows, random)
+        folds = make_folds(self.cv, given, rows, random, groups)
         n_members = positive_integer("n_members", self.n_members)
         n_judges = min(n_members, MEMBERS_THAT_CALIBRATE)
         seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))

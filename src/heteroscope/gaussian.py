@@ -44,6 +44,12 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """A block at a time: only what is predicted stays in memory."""
         if stream.n_features != self.n_features_in_:
             raise InputError(f"the stream has {stream.n_features} features and the model expects {self.n_features_in_}")
+        for number, name in enumerate(getattr(self, "feature_names_in_", [])):
+            if stream.named and stream.feature_names[number] != name:
+                raise InputError(
+                    f"column {number} of the stream is {stream.feature_names[number]!r}, and the model was fitted to "
+                    f"{name!r} there: give open_stream the `features` in the order of the fit"
+                )
         inputs = (checked_read(stream, block)[0] for block in stream.blocks())
         parts = [self._combine(x) for x in inputs]
         return Prediction(*(np.concatenate(values) for values in zip(*parts, strict=True)))
@@ -60,7 +66,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def predict_quantiles(self, X: Any, quantiles: Any) -> Float[np.ndarray, "point quantile"]:
         """One column a quantile."""
         wanted = np.atleast_1d(np.asarray(quantiles, float))
-        if np.any((wanted <= 0) | (wanted >= 1)):
+        if not wanted.size or not np.all((wanted > 0) & (wanted < 1)):
             raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
         forecast = self.pred_dist(X)
         return np.column_stack([forecast.ppf(level) for level in wanted])
@@ -107,6 +113,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
             raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
         ground = survey_ground(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
         self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
+        if stream.named:
+            self.feature_names_in_ = np.array(stream.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
         return ground
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
@@ -122,6 +132,12 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         prediction = self._combine(rows.x)
         self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+
+
+def refuse_stream(model: GaussianRegressor, rows: Any) -> None:
+    """For methods that need all rows at once."""
+    if isinstance(rows, Stream):
+        raise InputError(f"{type(model).__name__} is fitted to arrays in memory, not to a stream")
 
 
 def refuse_store(store: Any) -> None:

@@ -2,8 +2,8 @@
 
 Every metric has one signature, `metric(y, mean, std, *, sample_weight=None)`, or `metric(y, forecast)` with a frozen
 `scipy.stats.norm` or `scipy.stats.t` in place of both. With weights, averages over rows become weighted averages and a
-row of weight zero plays no part. A NaN among the inputs gives NaN. A zero std is the limit std -> 0: the forecast is a
-single point.
+row of weight zero plays no part. A NaN in what a metric reads gives NaN. A zero std is the limit std -> 0: the forecast
+is a single point.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,10 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.special import erf, ndtr, ndtri
 from scipy.stats.distributions import rv_frozen
+from sklearn.pipeline import Pipeline
 
 from heteroscope import student
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, cause
 
 N_ECE_LEVELS = 100
 
@@ -74,7 +75,10 @@ def nll(y: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight:
     Of a Student-t it is minus its log density.
     """
     rows = _Rows.of(y, mean, std, sample_weight)
-    return rows.average(rows.surprise())
+    values = rows.surprise()
+    if np.isposinf(values).any() and not np.isnan(values).any():
+        return float("inf")  # one row that is impossible outweighs any number of certain ones
+    return rows.average(values)
 
 
 def nll_by_row(y: ArrayLike, mean: Any, std: ArrayLike | None = None) -> Float64[np.ndarray, " row"]:
@@ -176,9 +180,27 @@ def dirichlet_energy(x: ArrayLike, values: ArrayLike, *, density: ArrayLike | No
 
 
 def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
-    """What a fitted estimator says of rows X, as a metric takes it: its frozen `pred_dist`, or else mean and std."""
+    """What a fitted estimator says of rows X, as a metric takes it: its frozen `pred_dist`, or else mean and std.
+
+    Of a pipeline its last step is asked, of a search the estimator that was found.
+    """
+    if isinstance(estimator, Pipeline):
+        for _, step in estimator.steps[:-1]:
+            X = X if step is None or isinstance(step, str) else step.transform(X)
+        return forecast_of(estimator.steps[-1][1], X)
+    if hasattr(estimator, "best_estimator_"):
+        return forecast_of(estimator.best_estimator_, X)
     forecast = estimator.pred_dist(X) if hasattr(estimator, "pred_dist") else None
-    return (forecast,) if isinstance(forecast, rv_frozen) else tuple(estimator.predict(X, return_std=True))
+    if isinstance(forecast, rv_frozen):
+        return (forecast,)
+    try:
+        mean, std = estimator.predict(X, return_std=True)
+    except (TypeError, AttributeError) as error:
+        raise InputError(
+            f"{type(estimator).__name__} gives no std ({cause(error)}): metrics need pred_dist(X) or "
+            "predict(X, return_std=True)"
+        ) from error
+    return mean, std
 
 
 @dataclass(frozen=True)

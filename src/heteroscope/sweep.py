@@ -215,6 +215,9 @@ def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
     if (X_test is None) != (y_test is None):
         raise InputError("X_test and y_test belong together: give both, or neither")
     if X_test is not None:
+        names, others = (list(getattr(table, "columns", [])) for table in (X, X_test))
+        if names and others and names != others:
+            raise InputError("X_test has other columns than X, or in another order: give the same columns")
         x_test, target_test = check_X_y(X_test, y_test, dtype=np.float64, y_numeric=True)
         if x_test.shape[1] != x.shape[1]:
             raise InputError(f"X_test has {x_test.shape[1]} columns and X has {x.shape[1]}: give the same columns")

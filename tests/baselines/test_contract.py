@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from by_least_squares import train
 from sklearn.base import clone
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, load_model, save_model
@@ -159,3 +160,23 @@ def test_an_ensemble_with_a_member_that_is_not_ours_is_not_saved(tmp_path):
     with pytest.raises(InputError, match="a Mine cannot be saved"):
         save_model(model, tmp_path / "model")
     assert not (tmp_path / "model" / ARRAYS).exists()
+
+
+class Watching(PredefinedSplit):
+    """Remembers the rows that it is asked to split."""
+
+    def split(self, X=None, y=None, groups=None):
+        seen.append(np.array(X))
+        return super().split(X, y, groups)
+
+
+seen: list[np.ndarray] = []
+
+
+def test_members_of_an_ensemble_see_the_rows_as_they_are_given():
+    x, y = rows(30)
+    x[7], y[7] = x[3], y[3]  # a row given twice is no reason to renumber the others
+    few = {"n_coarse": 3, "n_fine": 0, "n_aside": 0, "n_finalists": 1, "n_members": 1}
+    member = HeteroskedasticRegressorCV(cv=Watching(np.arange(30) % 2), hidden=(), max_steps=8, **few)
+    EnsembleRegressor(member, 1, random_state=0).fit(x, y)
+    np.testing.assert_array_equal(seen[0], x)

@@ -7,7 +7,9 @@ from commands import POINT, csv, refused, run, table
 
 from heteroscope import defaults, load_model
 from heteroscope.cli.predict import ADDED
+from heteroscope.errors import InputError
 from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.rows import batch_rows
 
 
 def test_a_point_is_fitted_and_diagnosed(tmp_path):
@@ -50,6 +52,39 @@ def test_help_shows_the_estimators_defaults():
     assert f"{search['n_members']}, or {point['n_members']} with" in text
     assert f"[default: {search['cv']}]" in text
     assert ",".join(map(str, defaults.HIDDEN)) in text
+
+
+def test_help_says_which_batch_is_the_default_when():
+    text = " ".join(run("fit", "--help").stdout.split())
+    assert "half of the rows, at most 128; beyond 2,000 rows 256" in text
+    assert batch_rows("auto", 100) == 50
+    assert batch_rows("auto", 2000) == 128
+    assert batch_rows("auto", 2001) == 256
+
+
+def test_auto_is_what_is_not_given(tmp_path, monkeypatch):
+    seen = []
+
+    def fit(self, *_):
+        seen.append(self.get_params())
+        raise InputError("seen")
+
+    monkeypatch.setattr(HeteroskedasticRegressorCV, "fit", fit)
+    words = ["fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "m"]
+    refused(*words)
+    refused(*words, "--folds", "auto", "--steps", "auto", "--batch", "auto")
+    assert seen[0] == seen[1]
+    assert (seen[0]["cv"], seen[0]["max_steps"], seen[0]["batch_size"]) == ("auto", "auto", "auto")
+    assert "'few' is not a valid integer, nor 'auto'" in refused(*words, "--folds", "few")
+
+
+def test_the_word_na_is_a_category_like_others(tmp_path):
+    frame = table(garage=["NA", "attached"] * 10)
+    result = run("fit", csv(tmp_path, frame), "--target", "y", "--out", tmp_path / "m", *POINT)
+    assert result.exit_code == 0, result.output
+    assert "column 'garage' is one-hot encoded: 'NA', 'attached'" in result.stdout
+    only = csv(tmp_path, frame[frame["garage"] == "NA"])
+    assert run("predict", tmp_path / "m", only).exit_code == 0
 
 
 @pytest.mark.parametrize(("rho", "gamma"), [("0.9", None), (None, "0.1")])
@@ -152,7 +187,7 @@ def test_points_without_a_solution_get_one_line(fitted, tmp_path, rho, gamma, co
         (["--steps", "0"], "--steps"),
         (["--members", "0"], "--members"),
         (["--seed", "-1"], "--seed"),
-        (["--jobs", "0"], "--jobs"),
+        (["--jobs", "0"], "--jobs must be a positive number or -1 for all cores, got 0"),
         (["--missing", "forget"], "impute"),
     ],
 )

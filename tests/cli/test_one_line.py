@@ -9,6 +9,7 @@ import time
 import pytest
 from commands import refused, run
 
+from heteroscope import cli
 from heteroscope.cli.one_line import INTERRUPTED
 
 SWALLOWED = """
@@ -106,6 +107,38 @@ def test_a_bug_is_one_line_and_debug_shows_it_all(fitted, monkeypatch):
     assert "RuntimeError: two lines" in message
     assert "--debug" in message
     assert isinstance(run("predict", fitted[1], fitted[0], "--debug").exception, RuntimeError)
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (
+            "max_steps must be positive: fit with missing='impute'",
+            "--steps must be positive: fit with --missing impute",
+        ),
+        ("column 'batch_size' has gaps", "column 'batch_size' has gaps"),
+        ("the model's batch_size, and column \"it's max_steps\"", "the model's --batch, and column \"it's max_steps\""),
+        (r"has 'it\'s \"max_steps\"': change batch_size", r"has 'it\'s \"max_steps\"': change --batch"),
+        ("/tmp/batch_size/max_steps.csv is empty", "/tmp/batch_size/max_steps.csv is empty"),
+    ],
+)
+def test_arguments_become_options_outside_of_quotes_and_paths(fitted, monkeypatch, message, shown):
+    def mistake(_):
+        raise ValueError(message)
+
+    monkeypatch.setattr("heteroscope.storage.load_bundle", mistake)
+    assert refused("predict", fitted[1], fitted[0]) == f"Error: {shown}\n"
+
+
+WITH_JOBS = [name for name, command in cli.main.commands.items() if any("--jobs" in one.opts for one in command.params)]
+
+
+@pytest.mark.parametrize("name", WITH_JOBS)
+def test_no_jobs_are_refused_by_every_command_that_has_them(tmp_path, name):
+    words = {"fit": ["t.csv", "--target", "y", "--out", tmp_path / "m"], "demo": []}.get(name, ["sine"])
+    words += ["--out", tmp_path / "out"] if name in ("map", "demo") else []
+    message = "Error: --jobs must be a positive number or -1 for all cores, got 0\n"
+    assert refused(name, *words, "--jobs", "0") == message
 
 
 def test_typos_suggest_the_near_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from commands import csv, refused, run, table
+from commands import POINT, csv, refused, run, table
 
 from heteroscope.cli.predict import ADDED
 from heteroscope.storage import load_bundle
@@ -23,6 +23,25 @@ def test_four_columns_are_added_to_the_table_as_it_is(fitted, tmp_path):
     np.testing.assert_allclose(after[["mean", "std"]], np.column_stack([mean, std]), rtol=1e-14)
     lower, upper = bundle.model.predict_interval(features, 0.9)
     np.testing.assert_allclose(after[["lower", "upper"]], np.column_stack([lower, upper]), rtol=1e-14)
+
+
+def test_codes_and_words_come_back_as_they_were_whatever_else_is_in_the_file(tmp_path):
+    frame = table(code=["01", "02", "A1", "NA"] * 5, zip=["02139", "90210"] * 10)
+    frame.to_parquet(tmp_path / "t.parquet")
+    result = run("fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m", *POINT)
+    assert result.exit_code == 0, result.output
+    for rows in (slice(0, 4), slice(0, 2), slice(3, 4)):
+        text = frame[rows].to_csv(index=False)
+        (tmp_path / "new.csv").write_text(text)
+        result = run("predict", tmp_path / "m", tmp_path / "new.csv")
+        assert result.exit_code == 0, result.output
+        assert [line.rsplit(",", 4)[0] for line in result.stdout.splitlines()] == text.splitlines()
+
+
+def test_a_table_of_decimal_commas_comes_back_with_points_and_commas(fitted, tmp_path):
+    (tmp_path / "new.csv").write_text("id;a;town;note\n007;1,50;Bern;NA\n008;2;Oslo;x\n")
+    lines = run("predict", fitted[1], tmp_path / "new.csv").stdout.splitlines()
+    assert [line.rsplit(",", 4)[0] for line in lines] == ["id,a,town,note", "007,1.5,Bern,NA", "008,2.0,Oslo,x"]
 
 
 def test_standard_output_is_the_same_csv(fitted, tmp_path):

@@ -72,6 +72,68 @@ def test_upper_case_extension(tmp_path):
     assert read_table(write(tmp_path, "a,b\n1,2\n", name="TABLE.CSV")).shape == (1, 2)
 
 
+def test_codes_with_leading_zeros_stay_text_and_numbers_do_not(tmp_path):
+    text = ",zip,hour,share,cents,t\n001,00501,7,0,0.5,-0.3\n002,90210,08,0.25,10,-05.5\n"
+    frame = read_table(write(tmp_path, text))
+    assert list(frame.index) == ["001", "002"]
+    assert frame["zip"].tolist() == ["00501", "90210"]
+    assert frame["hour"].tolist() == ["7", "08"]
+    np.testing.assert_array_equal(frame[["share", "cents", "t"]].to_numpy(float), [[0, 0.5, -0.3], [0.25, 10, -5.5]])
+
+
+@pytest.mark.parametrize("last", ["7", "07", '"07"'])
+def test_a_code_is_found_however_far_down(tmp_path, monkeypatch, last):
+    monkeypatch.setattr("heteroscope.datasets.table_files._CHUNK_ROWS", 10)
+    frame = read_table(write(tmp_path, "a,b\n" + "10,1.5\n" * 100 + f"{last},2\n"))
+    assert frame["a"].iloc[-1] == (7 if last == "7" else "07")
+    assert frame["b"].iloc[-1] == 2.0
+
+
+def test_named_columns_stay_text_whatever_they_look_like(tmp_path):
+    frame = read_table(write(tmp_path, "a,b,c\n1,1.50,NA\n2,,3\n"), text=["b", "c", "absent"])
+    assert frame["a"].tolist() == [1, 2]
+    assert frame["b"][0] == "1.50"
+    assert frame["b"].isna().tolist() == [False, True]
+    assert frame["c"].tolist() == ["NA", "3"]
+
+
+def test_words_for_a_gap_are_missing_among_numbers_and_text_among_text(tmp_path):
+    text = "number,flag,garage,only\n1,True,NA,NA\nNA,null,None,\n2.5,False,attached,nan\n,True,,NULL\n"
+    frame = read_table(write(tmp_path, text))
+    np.testing.assert_array_equal(frame["number"], [1, np.nan, 2.5, np.nan])
+    assert frame["flag"].isna().tolist() == [False, True, False, False]
+    assert frame["flag"].dropna().tolist() == [True, False, True]
+    assert frame["garage"][:3].tolist() == ["NA", "None", "attached"]
+    assert frame["garage"].isna().tolist() == [False, False, False, True]
+    assert frame["only"].isna().all()
+
+
+def test_decimal_commas_with_words_for_gaps_and_quotes(tmp_path):
+    frame = read_table(write(tmp_path, 'a;b\n1,5;"0,25"\nNA;"3"\n'))
+    np.testing.assert_array_equal(frame, [[1.5, 0.25], [np.nan, 3]])
+
+
+def test_floats_are_read_to_the_last_digit(tmp_path):
+    values = np.random.default_rng(0).standard_normal(1000) * 10.0 ** np.arange(-500, 500).clip(-300, 300)
+    for text in ("a,b\n{},1\n", "a;b\n{};1\n"):
+        head, row = text.splitlines()
+        rows = [row.format(repr(float(value)).replace(".", "," if ";" in row else ".")) for value in values]
+        frame = read_table(write(tmp_path, "\n".join([head, *rows]) + "\n"))
+        np.testing.assert_array_equal(frame["a"].to_numpy(), values)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_commas_beside_decimal_points_are_refused(tmp_path, separator):
+    rows = ["income;rate", *["1;2.5"] * 20_000, "1,234;3"]
+    path = write(tmp_path, "\n".join(rows).replace(";", separator))
+    refused(path, r"has numbers with a comma \(1,234\) and with a point \(2\.5\): write all decimals with points")
+
+
+def test_dates_and_text_with_points_leave_decimal_commas_alone(tmp_path):
+    frame = read_table(write(tmp_path, "day;note;a\n31.12.2024;see 1.5;2,5\n1.1.2025;v1.2;3\n"))
+    np.testing.assert_array_equal(frame["a"], [2.5, 3])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

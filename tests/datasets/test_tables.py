@@ -57,6 +57,29 @@ def test_declared_categories_of_numbers_are_categories_and_survive_becoming_floa
     np.testing.assert_array_equal(encoder.features(pd.DataFrame({"code": [20.0, 10.0]})), [[0, 1], [1, 0]])
 
 
+def test_categories_that_were_integers_are_found_in_text_beside_gaps_but_codes_are_not():
+    encoder = TableEncoder.fit(table(code=pd.Categorical([10, 20, 10, 20])), "y")
+    np.testing.assert_array_equal(encoder.features(pd.DataFrame({"code": ["20.0", "10"]})), [[0, 1], [1, 0]])
+    refused(lambda: encoder.features(pd.DataFrame({"code": ["010"]})), "'010' in row 1, not seen in training")
+    refused(lambda: encoder.features(pd.DataFrame({"code": ["10.5"]})), "'10.5' in row 1, not seen in training")
+
+
+def test_text_columns_are_those_of_categories():
+    frame = table(size=[3, 1, 2, 5], code=["01", "02", "01", "02"], town=["Oslo", "Bern", "Oslo", "Bern"])
+    assert TableEncoder.fit(frame, "y").text_columns == ("code", "town")
+
+
+def test_codes_are_refused_as_such_where_they_are_too_many_and_read_as_numbers_where_numbers_must_be():
+    hours = pd.DataFrame({"hour": [f"{k % 24:02d}" for k in range(48)], "y": np.arange(48.0)})
+    refused(lambda: TableEncoder.fit(hours, "y"), "24 different codes in 48 rows, the first is '00' .* leading zeros")
+    np.testing.assert_array_equal(
+        TableEncoder.fit(hours.assign(a=hours["y"]).drop(columns="y"), "hour", max_categories=48).targets(hours),
+        np.tile(np.arange(24.0), 2),
+    )
+    encoder = TableEncoder.fit(table(hour=[10, 11, 12, 13]), "y")
+    np.testing.assert_array_equal(encoder.features(pd.DataFrame({"hour": ["09", "10"]})), [[9], [10]])
+
+
 def test_few_texts_are_categories_even_if_most_are_digits():
     frame = table(doors=["2", "4", "2", "more"])
     assert TableEncoder.fit(frame, "y").feature_names == ("doors=2", "doors=4", "doors=more")

@@ -92,7 +92,8 @@ def test_fit_and_compare_on_the_command_line(folder, tmp_path):
     model, test = load_model(tmp_path / "model"), draw_test_rows(folder, "NETSW", 1000)
     assert model.batch_size == PAPER["batch_size"]
     assert model.n_iter_ == 2 * 30_000 // 256
-    assert np.corrcoef(model.predict(test.x), truth(test.x, "NETSW").mean)[0, 1] > 0.9
+    named = pd.DataFrame(test.x, columns=list(climsim_stream(folder).feature_names))
+    assert np.corrcoef(model.predict(named), truth(test.x, "NETSW").mean)[0, 1] > 0.9
     done = invoke("compare", folder, "--methods", "mle", "--splits", 1, "--out", tmp_path / "scores", *common)
     assert done.exit_code == 0, done.output
     scores = pd.read_csv(tmp_path / "scores" / "summary.csv").set_index("method")

@@ -4,8 +4,9 @@ import pickle
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
-from small_tables import make_table, write_npy
+from small_tables import NAMES, make_table, write_npy
 
 from heteroscope import (
     HeteroskedasticRegressor,
@@ -15,7 +16,12 @@ from heteroscope import (
     phase_diagram,
     save_model,
 )
-from heteroscope.baselines import MLEEnsembleRegressor
+from heteroscope.baselines import (
+    EnsembleRegressor,
+    MLEEnsembleRegressor,
+    NaturalLaplaceRegressor,
+    StudentTRegressor,
+)
 from heteroscope.errors import InputError
 from heteroscope.gaussian import member_seeds
 from heteroscope.streams import open_stream
@@ -133,3 +139,75 @@ def test_streams_and_arrays_are_not_mixed_up(searched, stream, table, tmp_path):
         searched.predict(narrow)
     with pytest.raises(InputError, match="a stream holds out test rows of its own"):
         phase_diagram(stream, X_test=table.x, y_test=table.y)
+
+
+QUICK = {"hidden": (4,), "batch_size": 50, "max_steps": 20, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture
+def frame(table):
+    return pd.DataFrame(table.x, columns=list(NAMES)).assign(y=table.y)
+
+
+def as_stream(frame, path, columns=None, **kept):
+    frame[[*(columns or NAMES), "y"]].to_parquet(path, **kept)
+    return open_stream(path, target="y")
+
+
+def test_columns_of_a_stream_go_by_name(frame, tmp_path):
+    first = as_stream(frame, tmp_path / "a.parquet")
+    other = as_stream(frame, tmp_path / "b.parquet", columns=("middle", "left", "right"))
+    model = HeteroskedasticRegressor(**QUICK).fit(first)
+    assert model.feature_names_in_.tolist() == list(NAMES)
+    with pytest.raises(InputError, match="column 0 of the stream is 'middle', and the model was fitted to 'left'"):
+        model.predict(other)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["middle", "left", "right"]])
+    chosen = open_stream(tmp_path / "b.parquet", target="y", features=NAMES)
+    np.testing.assert_array_equal(model.predict(chosen), model.predict(first))
+    assert model.fit(other).feature_names_in_.tolist() == ["middle", "left", "right"]
+
+
+def test_a_stream_without_names_goes_by_place(stream, frame):
+    model = HeteroskedasticRegressor(**QUICK).fit(frame[list(NAMES)], frame["y"])
+    assert len(model.predict(stream)) == len(frame)
+    assert not hasattr(model.fit(stream), "feature_names_in_")
+
+
+def test_row_labels_of_pandas_are_no_feature_and_neither_is_the_target(frame, tmp_path):
+    shuffled = as_stream(frame.sample(frac=1.0, random_state=0), tmp_path / "shuffled.parquet")
+    labelled = as_stream(frame.set_index(pd.Index(frame.index * 2, name="id")), tmp_path / "labelled.parquet")
+    assert shuffled.feature_names == labelled.feature_names == NAMES
+    with pytest.raises(InputError, match="'y' is the target and one of the features"):
+        open_stream(tmp_path / "labelled.parquet", target="y", features=["left", "y"])
+
+
+def test_weights_of_partial_fit_count_across_calls(table):
+    x, y = table.x[:200].astype(float), table.y[:200].astype(float)
+    settings = {"hidden": (4,), "batch_size": 100, "max_steps": 40, "random_state": 0}
+
+    def after(weight_of_nonsense):
+        model = HeteroskedasticRegressor(0.99, 0.01, **settings)
+        for _ in range(20):
+            model.partial_fit(x[:100], y[:100], np.ones(100))
+            model.partial_fit(x[100:], -y[100:], np.full(100, weight_of_nonsense))
+        return model.predict(x)
+
+    ignored, believed = after(1e-9), after(1.0)
+    assert np.mean((ignored - y) ** 2) < 0.1 * np.mean((believed - y) ** 2)
+
+
+def test_rows_of_weight_zero_are_no_part_of_partial_fit(table):
+    x, y = table.x[:100].astype(float), table.y[:100].astype(float)
+    weight = np.repeat([0.0, 1.0], 50)
+    with_them = HeteroskedasticRegressor(**QUICK).partial_fit(x, y, weight)
+    without = HeteroskedasticRegressor(**QUICK).partial_fit(x[50:], y[50:])
+    np.testing.assert_array_equal(with_them.predict(x), without.predict(x))
+    with pytest.raises(ValueError, match="at least one non-zero number"):
+        without.partial_fit(x, y, np.zeros(100))
+
+
+@pytest.mark.parametrize("method", [NaturalLaplaceRegressor, EnsembleRegressor, StudentTRegressor])
+def test_methods_for_memory_refuse_a_stream(method, stream):
+    with pytest.raises(InputError, match="is fitted to arrays in memory, not to a stream"):
+        method().fit(stream)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.errors import InputError, positive_integer
-from heteroscope.gaussian import GaussianRegressor, member_seeds
+from heteroscope.gaussian import GaussianRegressor, member_seeds, refuse_stream
 from heteroscope.predictive import Prediction
 from heteroscope.progress import progress_bar
 
@@ -54,22 +54,23 @@ class EnsembleRegressor(GaussianRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EnsembleRegressor":
-        """Fit every member on all rows."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "EnsembleRegressor":
+        """Fit every member on all rows, as they are given: a splitter of theirs may count on the order."""
         template = MLERegressor() if self.estimator is None else self.estimator
         if not isinstance(template, GaussianRegressor):
             raise InputError(
                 f"estimator must be a regressor of heteroscope such as MLERegressor(), got {type(template).__name__}"
             )
         n_members = positive_integer("n_members", self.n_members)
-        _, rows = self._check_fit_input(X, y, sample_weight)
+        refuse_stream(self, X)
+        given, rows = self._check_fit_input(X, y, sample_weight)
         seeds = member_seeds(check_random_state(self.random_state), n_members)
         shared = {} if self.n_jobs is None else {"n_jobs": self.n_jobs}
         self.estimators_ = []
         with progress_bar("fitting", bool(self.verbose)) as progress:
             for seed in seeds:
                 member = clone(template).set_params(random_state=seed, **shared)
-                self.estimators_.append(member.fit(rows.x, rows.y, rows.weight))
+                self.estimators_.append(member.fit(given.x, given.y, given.weight))
                 if progress:
                     progress(len(self.estimators_), n_members)
         self.status_ = tuple(status for member in self.estimators_ for status in member.status_)

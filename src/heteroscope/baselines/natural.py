@@ -20,7 +20,7 @@ from heteroscope.baselines.laplace import (
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.errors import InputError, positive_integer
-from heteroscope.gaussian import MemberMoments, member_seeds
+from heteroscope.gaussian import MemberMoments, member_seeds, refuse_stream
 from heteroscope.metrics import squared_score
 from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
 from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
@@ -106,11 +106,12 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         """The trunk stands in both networks."""
         return share_trunk(params)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NaturalLaplaceRegressor":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "NaturalLaplaceRegressor":
         """Train, improve the priors by the evidence around the mode, and again; keep the model of highest evidence."""
         if self.curvature not in ("auto", *CURVATURES):
             raise InputError(f"curvature must be auto, {' or '.join(CURVATURES)}, got {self.curvature!r}")
         rounds = positive_integer("rounds", self.rounds)
+        refuse_stream(self, X)
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)

@@ -16,7 +16,7 @@ from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.errors import InputError
-from heteroscope.gaussian import member_seeds, refuse_store
+from heteroscope.gaussian import member_seeds, refuse_store, refuse_stream
 from heteroscope.lockstep.fitting import refuse_beside_a_stream
 from heteroscope.predictive import stack_members
 from heteroscope.progress import Progress, progress_bar
@@ -60,7 +60,7 @@ class BaselineRegressor(TrainedRegressor):
         if isinstance(X, Stream):
             refuse_beside_a_stream(y, sample_weight)
             if not self.takes_streams:
-                raise InputError(f"{type(self).__name__} is fitted to arrays in memory, not to a stream")
+                refuse_stream(self, X)
             steps = step_count(self.max_steps, X.n_rows)
             full_length = [trial for trial in self._candidates(steps) if trial.steps == steps]
             return fit_to_stream(self, X, full_length, TRIAL_MEMBERS, store)

@@ -37,6 +37,19 @@ class Sizes(click.ParamType):
             self.fail(f"{value!r} is no list of sizes such as 128,128,128", param, ctx)
 
 
+class IntegerOrAuto(click.ParamType):
+    """`12` as an integer, and `auto` as it is."""
+
+    name = "integer|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """What the estimators take; whether a number is in range is checked by them."""
+        try:
+            return value if value == "auto" else int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a valid integer, nor 'auto'", param, ctx)
+
+
 def _estimator_option(flag: str, argument: str, shown: object, **settings: Any) -> Any:
     """An option that stands for an argument of the estimators and shows, but leaves to them, its default."""
     help_text = f"{settings.pop('help')}  [default: {shown}]"
@@ -45,6 +58,8 @@ def _estimator_option(flag: str, argument: str, shown: object, **settings: Any) 
 
 _STEPS = f"{defaults.SEARCH_STEPS}, or {defaults.POINT_STEPS} with --rho and --gamma"
 _MEMBERS = f"{defaults.SEARCH_MEMBERS}, or {defaults.POINT_MEMBERS} with --rho and --gamma"
+_BATCH = "auto: half of the rows, at most 128; beyond 2,000 rows 256"
+_COUNT = IntegerOrAuto()
 _FOLDS_HELP = "Folds of the cross-validation; auto is 5 up to 2,000 rows, and one fifth held out once beyond."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
@@ -65,13 +80,13 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @click.option("--rho", type=float, help="With --gamma: fit at this point and do not search.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point and do not search.")
 @_estimator_option("--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="What to choose by.")
-@_estimator_option("--folds", "cv", defaults.FOLDS, type=int, help=_FOLDS_HELP)
+@_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
-@_estimator_option("--steps", "max_steps", _STEPS, type=int, help="Training steps of each model.")
+@_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
 @_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")
 @_estimator_option("--activation", "activation", defaults.ACTIVATION, help="silu, gelu, tanh, leaky_relu or relu.")
 @_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="For the same model again.")
-@_estimator_option("--batch", "batch_size", "half of them, at most 128 or 256", type=int, help="Rows that a step sees.")
+@_estimator_option("--batch", "batch_size", _BATCH, type=_COUNT, help="Rows that a step sees.")
 @EPOCHS
 @click.option("--store", type=click.Path(path_type=Path), help="Of a stream: folder that keeps what a killed run did.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")

@@ -13,8 +13,12 @@ from typing import Any, NoReturn
 
 import click
 
+from heteroscope.errors import InputError
+
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 QUIET_TRACKER = "ignore:resource_tracker:UserWarning"  # joblib's: after Ctrl-C it misses what killed workers held
+_QUOTED = r"(?<!\w)(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+_ARGUMENT = r"(?<![\w./\\-])(\w+)(?![\w/\\]|[.-]\w)(?:=['\"]?([\w.+-]+\w)['\"]?)?"  # no part of a path
 GRACE = 10.0  # seconds that an interrupted command has to put its things in order
 
 
@@ -72,6 +76,7 @@ class OneLineCommand(click.Command):
         if ctx.params.pop("debug"):
             return super().invoke(ctx)
         try:
+            _refuse_no_jobs(ctx)
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
@@ -90,19 +95,27 @@ class OneLineCommand(click.Command):
             raise click.ClickException(f"unexpected {found}; run again with --debug to see where") from error
 
 
+def _refuse_no_jobs(ctx: click.Context) -> None:
+    if 0 in (ctx.params.get("jobs"), ctx.params.get("n_jobs")):
+        raise InputError("--jobs must be a positive number or -1 for all cores, got 0")
+
+
 def _in_options(message: str, ctx: click.Context) -> str:
-    """A message about Python arguments, `missing='impute'` or `max_steps`, in terms of the commands' options."""
+    """A message about Python arguments, `missing='impute'` or `max_steps`, in terms of the commands' options.
+
+    What stands in quotes or in a path is the user's own and stays.
+    """
     group = ctx.parent.command if ctx.parent else ctx.command
     commands = group.commands.values() if isinstance(group, click.Group) else [ctx.command]
     options = {param.name: param.opts[0] for command in commands for param in command.params}
 
     def spelled(match: re.Match[str]) -> str:
         name, value = match.groups()
-        if name not in options or (value is None and "_" not in name):
+        if name is None or name not in options or (value is None and "_" not in name):
             return match[0]
         return f"{options[name]} {value}" if value else options[name]
 
-    return re.sub(r"\b(\w+)\b(?:=['\"]?([\w.+-]+\w)['\"]?)?", spelled, message)
+    return re.sub(f"{_QUOTED}|{_ARGUMENT}", spelled, message)
 
 
 @contextmanager

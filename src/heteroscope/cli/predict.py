@@ -39,7 +39,7 @@ def predict(model: Path, table: Path, out: Path | None, coverage: float, prefix:
     bundle = load_bundle(model)
     if bundle.encoder is None:
         raise InputError(f"{model} was saved without a table's encoding: use `load_model` in Python, or fit a table")
-    frame = read_table(table)
+    frame = read_table(table, text=bundle.encoder.text_columns)
     new = [f"{prefix}{name}" for name in ADDED]
     taken = [name for name in new if name in frame]
     if taken:

@@ -77,7 +77,7 @@ class CategoricalColumn:
         missing = series.isna().to_numpy(dtype=bool)
         labels = np.full(len(series), self.fill, dtype=object)
         labels[~missing] = _labels(series[~missing])
-        position = pd.Index(self.categories).get_indexer(pd.Index(labels))
+        position = _positions(labels, self.categories)
         strange = position < 0
         if self.unknown == "refuse" and strange.any():
             raise InputError(
@@ -102,8 +102,8 @@ def fit_column(
 
 
 def is_numeric(series: pd.Series) -> bool:
-    """Whether a column holds numbers, or numbers and gaps; booleans do not count."""
-    return infer_dtype(series, skipna=True) in _NUMBERS
+    """Whether a column of finite numbers and gaps holds them as numbers or as text such as 05, and not as booleans."""
+    return infer_dtype(series, skipna=True) in _NUMBERS | {"string"}
 
 
 def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
@@ -152,6 +152,11 @@ def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
         return
     if pd.to_numeric(different, errors="coerce").notna().mean() > 0.5:
         finite_numbers(series)  # numbers with a slip: the error names the first
+        raise InputError(
+            f"column {series.name!r} has {len(different)} different codes in {len(texts)} rows, the first is "
+            f"{_short(different[0])} (categories repeat and are at most max_categories={max_categories}): drop it, "
+            "group them, or, if they are numbers, write them as such and without leading zeros"
+        )
     raise InputError(
         f"column {series.name!r} is free text, {len(different)} different values in {len(texts)} rows (categories "
         f"repeat and are at most max_categories={max_categories}): drop it, group its values, or use numbers"
@@ -178,6 +183,17 @@ def _labels(series: pd.Series) -> np.ndarray:
 def _label(value: object) -> str:
     """Text that names a category, the same for 1 and 1.0: a gap elsewhere in a column turns integers into floats."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _positions(labels: np.ndarray, categories: Sequence[str]) -> np.ndarray:
+    """Where each label is among the categories, or -1; the text 10.0, as of an integer beside gaps, also finds 10."""
+    known = pd.Index(categories)
+    position = known.get_indexer(pd.Index(labels))
+    strange = position < 0
+    if strange.any():
+        whole = pd.Series(labels[strange]).str.replace(r"^([-+]?\d+)\.0+$", r"\1", regex=True)
+        position[strange] = known.get_indexer(pd.Index(whole))
+    return position
 
 
 def _short(value: object) -> str:

@@ -1,41 +1,45 @@
 """A user's CSV or Parquet file as a DataFrame, or one line that says why not."""
 
 import csv
+import mmap
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from heteroscope.errors import InputError, cause
 
 DELIMITERS = (",", ";", "\t")
 _SAMPLE_CHARACTERS = 65_536
-_DECIMAL_COMMA = re.compile(r"(^|[;\t])\s*[-+]?\d+,\d+\s*($|[;\t])", re.MULTILINE)
+_CHUNK_ROWS = 100_000
+_LEADING_ZERO = rb'[,;\t\r\n"] *(0\d)'
+_DECIMAL_COMMA, _DECIMAL_POINT = rb"[-+]?\d+,\d+", rb"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?"
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, text: Collection[str] = ()) -> pd.DataFrame:
     """The rows of a .csv or .parquet file, with the file's own column names and row order.
 
     A CSV file is UTF-8 with one header line, separated by commas, semicolons (then with decimal commas too, if the
-    values have them) or tabs. A first column without a name holds row labels and becomes the index.
+    values have them) or tabs. A first column without a name holds row labels and becomes the index. Columns of a CSV
+    file are numbers if all their values are and none is a code such as 007; the columns named in `text` never are.
     """
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name, or give the full path (this is {Path.cwd()})")
     if not path.is_file():
         raise InputError(f"{path} is a folder: name one .csv or .parquet file")
-    readers = {".csv": _read_csv, ".parquet": _read_parquet}
-    if path.suffix.lower() not in readers:
+    if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path} has the extension {path.suffix!r}: save the table as .csv or .parquet")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: write the table to it again")
     try:
-        frame = readers[path.suffix.lower()](path)
+        frame = _read_csv(path, text) if path.suffix.lower() == ".csv" else _read_parquet(path)
     except PermissionError as error:
         raise InputError(f"{path} may not be read by you: change the file's permissions") from error
     if frame.empty:
@@ -49,17 +53,10 @@ class _Dialect(NamedTuple):
     header: list[str]
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
+def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
     try:
         dialect = _dialect(path)
-        frame = pd.read_csv(
-            path,
-            sep=dialect.delimiter,
-            decimal=dialect.decimal,
-            index_col=0 if dialect.header[0].strip() == "" else None,
-            encoding="utf-8-sig",
-            low_memory=False,
-        )
+        frame = _numbers_and_text(path, dialect, text)
     except UnicodeDecodeError as error:
         found = f"byte 0x{error.object[error.start]:02x}"
         raise InputError(f"{path} is not UTF-8 text ({found} is not): save it with the encoding UTF-8") from error
@@ -71,7 +68,51 @@ def _read_csv(path: Path) -> pd.DataFrame:
         raise InputError(
             f"{path} is truncated: its last line has {n_last} of {len(dialect.header)} values; write it again"
         )
+    if dialect.header[0].strip() == "":
+        return frame.set_index(frame.columns[0]).rename_axis(index=None)
     return frame
+
+
+def _numbers_and_text(path: Path, dialect: _Dialect, text: Collection[str]) -> pd.DataFrame:
+    """Columns of numbers, where words such as NA are gaps, and of text as it stands, where only empty cells are."""
+    frame = _parse(path, dialect)
+    gapped = {k for k, name in enumerate(frame) if _is_gapped_text(frame[name])}
+    named = {k for k, name in enumerate(frame) if name in text}
+    again = sorted(gapped | named | _codes(path, dialect, frame))
+    if again:
+        texts = _parse(path, dialect, usecols=again, dtype=str, keep_default_na=False, na_values=[""])
+        for k, name in zip(again, texts, strict=True):
+            frame.isetitem(k, texts[name])
+    return frame
+
+
+def _parse(path: Path, dialect: _Dialect, **options: Any) -> Any:
+    """What pandas reads, numbers to their last digit."""
+    return pd.read_csv(
+        path,
+        sep=dialect.delimiter,
+        decimal=dialect.decimal,
+        encoding="utf-8-sig",
+        low_memory=False,
+        float_precision="round_trip",
+        **options,
+    )
+
+
+def _is_gapped_text(series: pd.Series) -> bool:
+    return bool(series.isna().any()) and infer_dtype(series, skipna=True) == "string"
+
+
+def _codes(path: Path, dialect: _Dialect, frame: pd.DataFrame) -> set[int]:
+    """Columns that pandas took for numbers, but some value has a zero before another digit, as in 007."""
+    numeric = [k for k, dtype in enumerate(frame.dtypes) if is_numeric_dtype(dtype)]
+    if not numeric or _first_match(path, _LEADING_ZERO) is None:
+        return set()
+    found: set[int] = set()
+    for texts in _parse(path, dialect, usecols=numeric, dtype=str, chunksize=_CHUNK_ROWS):
+        coded = [texts[name].str.match(r" *0\d", na=False).any() for name in texts]
+        found |= {k for k, is_code in zip(numeric, coded, strict=True) if is_code}
+    return found
 
 
 def _dialect(path: Path) -> _Dialect:
@@ -89,8 +130,29 @@ def _dialect(path: Path) -> _Dialect:
             f"{path} has {len(header)} column names but {len(row)} values in its first row: name each column once"
         )
     _refuse_bad_header(path, header)
-    decimal = "," if delimiter != "," and _DECIMAL_COMMA.search(sample) else "."
-    return _Dialect(delimiter, decimal, header)
+    return _Dialect(delimiter, _decimal(path, delimiter), header)
+
+
+def _decimal(path: Path, delimiter: str) -> str:
+    """A comma if numbers have commas and none has a point; a file with both could mean either."""
+    if delimiter == ",":
+        return "."
+    ends = delimiter.encode() + rb"\r\n"
+    cell = rb'[%b] *"?(%b)"? *(?=[%b]|\Z)'
+    comma = _first_match(path, cell % (ends, _DECIMAL_COMMA, ends))
+    point = comma and _first_match(path, cell % (ends, _DECIMAL_POINT, ends))
+    if point:
+        raise InputError(
+            f"{path} has numbers with a comma ({comma}) and with a point ({point}): write all decimals with points, "
+            "and thousands without commas"
+        )
+    return "," if comma else "."
+
+
+def _first_match(path: Path, pattern: bytes) -> str | None:
+    """Group 1 of a pattern's first match in a file, which is not held in memory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return next((match[1].decode() for match in re.finditer(pattern, content)), None)
 
 
 def _first_two_records(path: Path, delimiter: str) -> tuple[list[str], list[str]]:

@@ -84,6 +84,11 @@ class TableEncoder:
         """Names of the features, `column=category` for a one-hot feature."""
         return tuple(name for column in self.columns for name in column.feature_names)
 
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Columns of categories: a later CSV file is read with `read_table(path, text=...)`, so that they stay text."""
+        return tuple(column.name for column in self.columns if isinstance(column, CategoricalColumn))
+
     def features(self, frame: pd.DataFrame) -> Float64[np.ndarray, "row feature"]:
         """The features of any table that has the columns; further columns, and the target's absence, do not matter."""
         _refuse_bad_names(frame)

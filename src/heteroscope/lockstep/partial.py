@@ -17,24 +17,28 @@ from heteroscope.tile import Fit, Job, enter, fit_of, look_at, start_model
 
 
 class Partial(NamedTuple):
-    """A training in the middle: its models, the stage they are in and the steps done there."""
+    """A training in the middle: its models, the stage they are in and the steps done there.
+
+    A weight is counted in units of the average one of the first call.
+    """
 
     recipe: Recipe
     scaling: Scaling
+    unit: float
     models: list[Model]
     stage: int = 0
     done: int = 0
     steps: int = 0
 
 
-def begin(jobs: list[Job], recipe: Recipe, scaling: Scaling) -> Partial:
+def begin(jobs: list[Job], recipe: Recipe, scaling: Scaling, unit: float) -> Partial:
     """Models as their seeds make them, before the first step."""
-    return Partial(recipe, scaling, [enter(start_model(job, recipe), recipe.stages[0]) for job in jobs])
+    return Partial(recipe, scaling, unit, [enter(start_model(job, recipe), recipe.stages[0]) for job in jobs])
 
 
 def go_on(partial: Partial, rows: Rows) -> Partial:
     """One step a batch of the rows, in the order they come in; the last batch may be a short one."""
-    batches = _batches(rows, partial.scaling, partial.recipe.batch_size or len(rows.y))
+    batches = _batches(_in_units(rows, partial.unit), partial.scaling, partial.recipe.batch_size or len(rows.y))
     left = sum(stage.solver.steps for stage in partial.recipe.stages) - partial.steps
     if batches.y.shape[0] > left:
         total = partial.steps + left
@@ -61,13 +65,19 @@ def go_on(partial: Partial, rows: Rows) -> Partial:
 
 def fits(partial: Partial, rows: Rows) -> list[Fit]:
     """Where the models stand, as the last rows show it; nothing about them is changed."""
-    sample = Batch(*(np.asarray(part, np.float32) for part in rows.batch(partial.scaling)))
+    batch = _in_units(rows, partial.unit).batch(partial.scaling)
+    sample = Batch(*(np.asarray(part, np.float32) for part in batch))
     stage, recipe = partial.recipe.stages[partial.stage], partial.recipe._replace(retires=False)
     found = [jax.device_get(look_at(model, sample, sample, stage, recipe))[1] for model in partial.models]
     return [fit_of(model, one, partial.steps) for model, one in zip(partial.models, found, strict=True)]
 
 
+def _in_units(rows: Rows, unit: float) -> Rows:
+    return rows._replace(weight=rows.weight / unit)
+
+
 def _batches(rows: Rows, scaling: Scaling, size: int) -> Chunk:
+    """Full batches, and a short one at the end whose rows count for those that are missing."""
     n_batches = -(-len(rows.y) // size)
     missing = n_batches * size - len(rows.y)
     x, y, weight = rows.batch(scaling)
@@ -76,8 +86,8 @@ def _batches(rows: Rows, scaling: Scaling, size: int) -> Chunk:
         padded = np.pad(values, [(0, missing), *[(0, 0)] * (values.ndim - 1)])
         return padded.reshape(n_batches, size, *shape).astype(np.float32)
 
-    share = cut(weight)
-    return Chunk(cut(x, x.shape[1]), cut(y), share / share.mean(axis=1, keepdims=True))
+    counted = cut(np.ones(len(y)))
+    return Chunk(cut(x, x.shape[1]), cut(y), cut(weight) / counted.mean(axis=1, keepdims=True))
 
 
 def _padded(chunk: Chunk) -> Chunk:

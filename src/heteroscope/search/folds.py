@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_consistent_length
 
 from heteroscope import defaults
 from heteroscope.errors import InputError
@@ -27,9 +28,10 @@ def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold
     return Fold(rows.take(np.sort(order[n_held:])), rows.take(np.sort(order[:n_held])))
 
 
-def make_folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState) -> list[Fold]:
+def make_folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState, groups: Any = None) -> list[Fold]:
     """Shuffled folds of the merged rows for a number; a splitter's own, which counts the rows as they were given."""
-    if isinstance(cv, str) and cv == "auto":
+    check_consistent_length(given.y, groups)
+    if cv is None or (isinstance(cv, str) and cv == "auto"):
         cv = defaults.FOLDS_OF_FEW_ROWS if len(merged.y) <= defaults.FEW_ROWS else defaults.HELD_OUT_OF_MANY_ROWS
     if isinstance(cv, float):
         fold = held_out_fold(cv, merged, random) if 0 < cv < 1 else None
@@ -43,8 +45,10 @@ def make_folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState
         return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]
     folds = [
         Fold(merge_rows(*given.take(train)), merge_rows(*given.take(held)))
-        for train, held in check_cv(cv).split(given.x, given.y)
+        for train, held in check_cv(cv).split(given.x, given.y, groups)
     ]
+    if not folds:
+        raise InputError(f"cv={cv!r} has no folds: give a number, a share of the rows or a scikit-learn splitter")
     if any(len(fold.training.y) < 1 or len(fold.held.y) < 1 for fold in folds):
         raise InputError(
             "a fold has no row of positive weight to train on or to judge by; choose other folds or weights"

@@ -94,6 +94,7 @@ class NpyStream(Stream):
         self.n_rows = self._inputs.n_rows
         if self.n_rows == 0:
             raise InputError(f"{inputs} has no rows: write it again")
+        self.named = feature_names is not None
         self.feature_names = feature_names or tuple(f"x{k}" for k in range(self._inputs.n_columns))
         names = target_names or tuple(f"y{k}" for k in range(self._targets.n_columns))
         self._column = _column(target, names, Path(targets))

@@ -31,7 +31,7 @@ class ChainedStream(Stream):
                 raise InputError(
                     f"{part.files()[0]} and {first.files()[0]} do not belong together ({what}): name the `features`"
                 )
-        self.feature_names, self.target_name = first.feature_names, first.target_name
+        self.feature_names, self.target_name, self.named = first.feature_names, first.target_name, first.named
         self._edges = np.concatenate([[0], np.cumsum([part.n_rows for part in self._parts], dtype=np.int64)])
         self.n_rows = int(self._edges[-1])
 
@@ -74,6 +74,8 @@ def open_stream(where: Any, target: Any = None, features: Sequence[str] | None =
         raise InputError("the list of files is empty: name at least one")
     if not isinstance(target, str):
         raise InputError(f"say which column of {paths[0]} to predict, such as target='price'")
+    if chosen and target in chosen:
+        raise InputError(f"{target!r} is the target and one of the features: leave it out of `features`")
     parts = [_one(path, target, chosen) for path in paths]
     return parts[0] if len(parts) == 1 else ChainedStream(parts)
 

@@ -28,7 +28,8 @@ class ParquetStream(Stream):
             raise InputError(f"{path} does not exist: check the name, or give the full path") from error
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path} is not a whole Parquet file ({cause(error)}): write it again") from error
-        self.feature_names = features or tuple(name for name in schema.names if name != target)
+        others = {target, *_index_columns(schema)}
+        self.feature_names = features or tuple(name for name in schema.names if name not in others)
         self.target_name = target
         for name in (*self.feature_names, target):
             _refuse_column(self.path, name, schema)
@@ -85,6 +86,12 @@ def _row_group(path: Path, changed: int, group: int, names: tuple[str, ...]) -> 
     for column, name in enumerate(names):
         found[:, column] = table[name].to_numpy(zero_copy_only=False)
     return found
+
+
+def _index_columns(schema: pa.Schema) -> list[str]:
+    """Columns that hold the row labels of a pandas frame, and nothing to learn from."""
+    written_by_pandas = schema.pandas_metadata or {}
+    return [name for name in written_by_pandas.get("index_columns", []) if isinstance(name, str)]
 
 
 def _refuse_column(path: Path, name: str, schema: pa.Schema) -> None:

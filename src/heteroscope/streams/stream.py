@@ -31,6 +31,8 @@ class Stream(ABC):
     n_rows: int
     feature_names: tuple[str, ...]
     target_name: str
+    #: Whether the names are the files' own; without, columns are told by their place alone.
+    named: bool = True
 
     @abstractmethod
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
