@@ -77,15 +77,15 @@ def test_codes_with_leading_zeros_stay_text_and_numbers_do_not(tmp_path):
     frame = read_table(write(tmp_path, text))
     assert list(frame.index) == ["001", "002"]
     assert frame["zip"].tolist() == ["00501", "90210"]
-    assert frame["hour"].tolist() == ["7", "08"]
+    assert frame["hour"].tolist() == [7, 8]
     np.testing.assert_array_equal(frame[["share", "cents", "t"]].to_numpy(float), [[0, 0.5, -0.3], [0.25, 10, -5.5]])
 
 
-@pytest.mark.parametrize("last", ["7", "07", '"07"'])
+@pytest.mark.parametrize("last", ["7", "007", '"007"'])
 def test_a_code_is_found_however_far_down(tmp_path, monkeypatch, last):
     monkeypatch.setattr("heteroscope.datasets.table_files._CHUNK_ROWS", 10)
     frame = read_table(write(tmp_path, "a,b\n" + "10,1.5\n" * 100 + f"{last},2\n"))
-    assert frame["a"].iloc[-1] == (7 if last == "7" else "07")
+    assert frame["a"].iloc[-1] == (7 if last == "7" else "007")
     assert frame["b"].iloc[-1] == 2.0
 
 

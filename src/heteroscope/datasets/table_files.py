@@ -18,7 +18,7 @@ from heteroscope.errors import InputError, cause
 DELIMITERS = (",", ";", "\t")
 _SAMPLE_CHARACTERS = 65_536
 _CHUNK_ROWS = 100_000
-_LEADING_ZERO = rb'[,;\t\r\n"] *(0\d)'
+_LEADING_ZERO = rb'[,;\t\r\n"] *(0\d\d)'
 _DECIMAL_COMMA, _DECIMAL_POINT = rb"[-+]?\d+,\d+", rb"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?"
 
 
@@ -104,13 +104,13 @@ def _is_gapped_text(series: pd.Series) -> bool:
 
 
 def _codes(path: Path, dialect: _Dialect, frame: pd.DataFrame) -> set[int]:
-    """Columns that pandas took for numbers, but some value has a zero before another digit, as in 007."""
+    """Columns that pandas took for numbers, but some value has a zero before two digits, as in 007; 07 may be an hour."""
     numeric = [k for k, dtype in enumerate(frame.dtypes) if is_numeric_dtype(dtype)]
     if not numeric or _first_match(path, _LEADING_ZERO) is None:
         return set()
     found: set[int] = set()
     for texts in _parse(path, dialect, usecols=numeric, dtype=str, chunksize=_CHUNK_ROWS):
-        coded = [texts[name].str.match(r" *0\d", na=False).any() for name in texts]
+        coded = [texts[name].str.match(r" *0\d\d", na=False).any() for name in texts]
         found |= {k for k, is_code in zip(numeric, coded, strict=True) if is_code}
     return found
 
