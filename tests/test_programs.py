@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import jax
@@ -103,3 +104,45 @@ def test_the_oldest_go_first(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"new", "older"}
     programs.remove_oldest(tmp_path, 0)
     assert not list(tmp_path.iterdir())
+
+
+class Program(jax.stages.Lowered):
+    """What `compile_together` asks of a lowered program, without anything to compile."""
+
+    __slots__ = ("compiled", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text, self.compiled = text, threading.Event()
+
+    def as_text(self) -> str:
+        return self.text
+
+    def compile(self) -> None:
+        self.compiled.set()
+
+
+@pytest.fixture
+def shared_folder(tmp_path):
+    before = jax.config.values["jax_compilation_cache_dir"]
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    yield tmp_path
+    jax.config.update("jax_compilation_cache_dir", before)
+
+
+def test_what_another_process_compiles_is_waited_for_while_the_rest_is_done(shared_folder):
+    theirs, ours = Program("theirs"), Program("ours")
+    with programs._lock(shared_folder, theirs):
+        at_work = threading.Thread(target=programs.compile_together, args=([theirs, ours],))
+        at_work.start()
+        assert ours.compiled.wait(10)
+        assert not theirs.compiled.wait(0.2)
+    at_work.join(10)
+    assert theirs.compiled.is_set()
+
+
+def test_without_a_shared_folder_nothing_is_compiled_ahead(shared_folder):
+    jax.config.update("jax_compilation_cache_dir", str(shared_folder / "nowhere"))
+    alone = Program("alone")
+    programs.compile_together([alone])
+    assert not alone.compiled.is_set()
+    assert not (shared_folder / "nowhere").exists()

@@ -19,10 +19,10 @@ from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
 from heteroscope.objective import Batch
-from heteroscope.programs import keep_programs
+from heteroscope.programs import compile_together, keep_programs
 from heteroscope.progress import Progress
 from heteroscope.stages import Recipe
-from heteroscope.tile import Fit, Job, lanes, train_tile
+from heteroscope.tile import Fit, Job, lanes, tile_programs, train_tile
 
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
 PARENT_CHECK_SECONDS = 2.0
@@ -159,8 +159,16 @@ def _train_alone(
 ) -> tuple[int, Any]:
     """A tile in a process of its own."""
     prepare_worker()
+    _compile_once(rows.y.shape[0], recipe._replace(stages=tuple(stage.program for stage in recipe.stages)))
     fits = train_tile(rows, jobs, recipe)
     return index, finish(fits) if finish else fits
+
+
+@cache
+def _compile_once(n_rows: int, recipe: Recipe) -> None:
+    """Share the work of compiling with the other processes; an accelerator compiles at the first use."""
+    if lanes(recipe) == 1:
+        compile_together(tile_programs(n_rows, recipe))
 
 
 def prepare_worker() -> None:

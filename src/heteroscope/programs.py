@@ -1,20 +1,28 @@
 """Compiled programs, kept on disk between runs: what was compiled for one table serves the next process too.
 
+Processes that begin at the same time share the work: each program is compiled by one of them and read by the others.
+
 JAX's own settings come first: JAX_COMPILATION_CACHE_DIR names another folder, JAX_ENABLE_COMPILATION_CACHE=0 keeps
 nothing.
 """
 
 import os
 import platform
+import time
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+import filelock
 import jax
+from jax.stages import Lowered
 
 KEPT_BYTES = 2**28  # some two thousand programs; the oldest go first
 WORTH_KEEPING_SECONDS = 0.3  # of compilation
+WAIT_SECONDS = 0.02  # between looks at whether others are done
+N_LOCKS = 64  # two programs may have the same one, and are then compiled one after the other
 CPU_FACTS = ("vendor_id", "model name", "flags", "Features")  # lines of /proc/cpuinfo that tell what code can run
 SLOW_GATHERS = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling")
 
@@ -73,3 +81,36 @@ def remove_oldest(folder: Path, kept_bytes: int) -> None:
             break
         path.unlink(missing_ok=True)
         total -= size
+
+
+def compile_together(programs: Sequence[Lowered]) -> None:
+    """Compile what no other process has begun with, then read from disk what the others have compiled.
+
+    Without a folder that all share, or where it cannot be locked, programs are compiled where they are first used.
+    """
+    shared = jax.config.values["jax_compilation_cache_dir"]
+    if not (shared and jax.config.values["jax_enable_compilation_cache"] and Path(shared).is_dir()):
+        return
+    waiting = [(program, _lock(Path(shared), program)) for program in programs]
+    while waiting:
+        left = [(program, lock) for program, lock in waiting if not _compiled_here(program, lock)]
+        if len(left) == len(waiting):
+            time.sleep(WAIT_SECONDS)
+        waiting = left
+
+
+def _lock(folder: Path, program: Lowered) -> filelock.FileLock:
+    number = int(sha256(program.as_text().encode()).hexdigest(), 16) % N_LOCKS
+    return filelock.FileLock(folder / f".compiling-{number}.lock", timeout=0)
+
+
+def _compiled_here(program: Lowered, lock: filelock.FileLock) -> bool:
+    """False if another process is at it; then it is worth coming back."""
+    try:
+        with lock:
+            program.compile()
+    except filelock.Timeout:
+        return False
+    except (OSError, NotImplementedError):  # a disk without locks
+        return True
+    return True

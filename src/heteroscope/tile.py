@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jax.stages import Lowered
 from jaxtyping import Array, Float, Int
 
 from heteroscope.inspection import Inspection, inspect_model, residual_gradient, settled, status_of, trained
@@ -87,6 +88,25 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
                         models[index] = enter(model, own[index], done)
             active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
     return [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
+
+
+def tile_programs(n_rows: int, recipe: Recipe) -> list[Lowered]:
+    """What every tile of so many rows needs compiled: the steps of each stage, and the look at the end."""
+    rows, sample = (_unread(n, recipe) for n in (n_rows, min(n_rows, INSPECTED_ROWS)))
+    models = [enter(start_model(Job(0.0, 0.0, 0), recipe), stage) for stage in recipe.stages]
+    steps = [
+        _advance_program.lower(model, rows, 1, stage.program, recipe.program)
+        for model, stage in zip(models, recipe.stages, strict=True)
+    ]
+    return [*steps, _look_program.lower(models[-1], rows, sample, recipe.stages[-1].program, recipe.program)]
+
+
+def _unread(n_rows: int, recipe: Recipe) -> Batch:
+    """Rows of which only the shape is known."""
+    parts: list[Any] = [
+        jax.ShapeDtypeStruct((n_rows, *more), np.float32) for more in ((recipe.architecture.n_features,), (), ())
+    ]
+    return Batch(*parts)
 
 
 def _goes_on(found: Inspection, recipe: Recipe) -> bool:

@@ -104,7 +104,7 @@ def _is_gapped_text(series: pd.Series) -> bool:
 
 
 def _codes(path: Path, dialect: _Dialect, frame: pd.DataFrame) -> set[int]:
-    """Columns that pandas took for numbers, but some value has a zero before two digits, as in 007; 07 may be an hour."""
+    """Columns that pandas took for numbers, but some value has a zero before two digits: 007; 07 may be an hour."""
     numeric = [k for k, dtype in enumerate(frame.dtypes) if is_numeric_dtype(dtype)]
     if not numeric or _first_match(path, _LEADING_ZERO) is None:
         return set()
