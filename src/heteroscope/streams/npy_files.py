@@ -74,6 +74,8 @@ class NpyFile(NamedTuple):
 class NpyStream(Stream):
     """Rows of `inputs` with one column of `targets`, chosen by its number or by its name among `target_names`."""
 
+    named = False
+
     def __init__(
         self,
         inputs: str | Path,
@@ -94,7 +96,6 @@ class NpyStream(Stream):
         self.n_rows = self._inputs.n_rows
         if self.n_rows == 0:
             raise InputError(f"{inputs} has no rows: write it again")
-        self.named = feature_names is not None
         self.feature_names = feature_names or tuple(f"x{k}" for k in range(self._inputs.n_columns))
         names = target_names or tuple(f"y{k}" for k in range(self._targets.n_columns))
         self._column = _column(target, names, Path(targets))
