@@ -1,6 +1,7 @@
 """ClimSim's files by their names and shapes, and made-up ones that have the mean and variance they are said to have."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import stats
