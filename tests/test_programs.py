@@ -107,15 +107,16 @@ def test_the_oldest_go_first(tmp_path):
 
 
 class Program(jax.stages.Lowered):
-    """What `compile_together` asks of a lowered program, without anything to compile."""
+    """What `compile_together` asks of a lowered program, without anything to trace or to compile."""
 
-    __slots__ = ("compiled", "text")
+    __slots__ = ("compiled", "traced")
 
-    def __init__(self, text: str) -> None:
-        self.text, self.compiled = text, threading.Event()
+    def __init__(self) -> None:
+        self.traced, self.compiled = threading.Event(), threading.Event()
 
-    def as_text(self) -> str:
-        return self.text
+    def trace(self) -> "Program":
+        self.traced.set()
+        return self
 
     def compile(self) -> None:
         self.compiled.set()
@@ -130,11 +131,13 @@ def shared_folder(tmp_path):
 
 
 def test_what_another_process_compiles_is_waited_for_while_the_rest_is_done(shared_folder):
-    theirs, ours = Program("theirs"), Program("ours")
-    with programs._lock(shared_folder, theirs):
-        at_work = threading.Thread(target=programs.compile_together, args=([theirs, ours],))
+    theirs, ours = Program(), Program()
+    both = {"theirs": theirs.trace, "ours": ours.trace}
+    with programs._lock(shared_folder, "theirs"):
+        at_work = threading.Thread(target=programs.compile_together, args=(both,))
         at_work.start()
         assert ours.compiled.wait(10)
+        assert theirs.traced.wait(10)
         assert not theirs.compiled.wait(0.2)
     at_work.join(10)
     assert theirs.compiled.is_set()
@@ -142,7 +145,7 @@ def test_what_another_process_compiles_is_waited_for_while_the_rest_is_done(shar
 
 def test_without_a_shared_folder_nothing_is_compiled_ahead(shared_folder):
     jax.config.update("jax_compilation_cache_dir", str(shared_folder / "nowhere"))
-    alone = Program("alone")
-    programs.compile_together([alone])
-    assert not alone.compiled.is_set()
+    alone = Program()
+    programs.compile_together({"alone": alone.trace})
+    assert not alone.traced.is_set()
     assert not (shared_folder / "nowhere").exists()

@@ -10,8 +10,9 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -83,32 +84,34 @@ def remove_oldest(folder: Path, kept_bytes: int) -> None:
         total -= size
 
 
-def compile_together(programs: Sequence[Lowered]) -> None:
-    """Compile what no other process has begun with, then read from disk what the others have compiled.
+def compile_together(programs: Mapping[str, Callable[[], Lowered]]) -> None:
+    """Trace and compile what no other process has begun with; trace the rest meanwhile, and read it from disk.
 
-    Without a folder that all share, or where it cannot be locked, programs are compiled where they are first used.
+    `programs` are by name how each is traced. Without a folder that all share, or where it cannot be locked, programs
+    are compiled where they are first used.
     """
     shared = jax.config.values["jax_compilation_cache_dir"]
     if not (shared and jax.config.values["jax_enable_compilation_cache"] and Path(shared).is_dir()):
         return
-    waiting = [(program, _lock(Path(shared), program)) for program in programs]
-    while waiting:
-        left = [(program, lock) for program, lock in waiting if not _compiled_here(program, lock)]
-        if len(left) == len(waiting):
+    jobs = [(cache(trace), _lock(Path(shared), name)) for name, trace in programs.items()]
+    of_others = [(trace, lock) for trace, lock in jobs if not _compiled_here(trace, lock)]
+    for trace, _ in of_others:
+        trace()
+    for trace, lock in of_others:
+        while not _compiled_here(trace, lock):
             time.sleep(WAIT_SECONDS)
-        waiting = left
 
 
-def _lock(folder: Path, program: Lowered) -> filelock.FileLock:
-    number = int(sha256(program.as_text().encode()).hexdigest(), 16) % N_LOCKS
+def _lock(folder: Path, name: str) -> filelock.FileLock:
+    number = int(sha256(name.encode()).hexdigest(), 16) % N_LOCKS
     return filelock.FileLock(folder / f".compiling-{number}.lock", timeout=0)
 
 
-def _compiled_here(program: Lowered, lock: filelock.FileLock) -> bool:
+def _compiled_here(trace: Callable[[], Lowered], lock: filelock.FileLock) -> bool:
     """False if another process is at it; then it is worth coming back."""
     try:
         with lock:
-            program.compile()
+            trace().compile()
     except filelock.Timeout:
         return False
     except (OSError, NotImplementedError):  # a disk without locks

@@ -28,6 +28,7 @@ FIRST_CHECK = 250  # steps before a model is first inspected; from then on at ev
 INSPECTED_ROWS = 4096  # rows on which a model is inspected while it trains
 ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of an accelerator
 MAX_LANES = 512
+KEY_WORDS = 2  # of 32 bits: the state of JAX's generator
 _LEVEL = "xla_backend_optimization_level"
 #: Inspections are few and their programs long: most of the speed for part of the compiler's time, unless XLA_FLAGS say
 #: what is wanted.
@@ -90,15 +91,16 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
     return [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
 
 
-def tile_programs(n_rows: int, recipe: Recipe) -> list[Lowered]:
-    """What every tile of so many rows needs compiled: the steps of each stage, and the look at the end."""
+def tile_programs(n_rows: int, recipe: Recipe) -> dict[str, Callable[[], Lowered]]:
+    """What every tile of so many rows needs compiled, by a name that all processes give it: a look, and each stage."""
     rows, sample = (_unread(n, recipe) for n in (n_rows, min(n_rows, INSPECTED_ROWS)))
     models = [enter(start_model(Job(0.0, 0.0, 0), recipe), stage) for stage in recipe.stages]
-    steps = [
-        _advance_program.lower(model, rows, 1, stage.program, recipe.program)
-        for model, stage in zip(models, recipe.stages, strict=True)
-    ]
-    return [*steps, _look_program.lower(models[-1], rows, sample, recipe.stages[-1].program, recipe.program)]
+    compiled = [(model, stage.program, recipe.program) for model, stage in zip(models, recipe.stages, strict=True)]
+    model, *last = compiled[-1]
+    programs: dict[str, Callable[[], Lowered]] = {"look": partial(_look_program.lower, model, rows, sample, *last)}
+    for number, (model, *stage) in enumerate(compiled):
+        programs[f"steps {number}"] = partial(_advance_program.lower, model, rows, 1, *stage)
+    return {f"{name} of {n_rows} rows, {recipe.architecture}": trace for name, trace in programs.items()}
 
 
 def _unread(n_rows: int, recipe: Recipe) -> Batch:
@@ -236,15 +238,17 @@ def _draw(
 
     The rows are a ring, so that every row is drawn equally often and a batch's gradient is right on average. Rows that
     only fill up the table, from `n_real` on, are not drawn, and the weights, whose average counts them, are scaled.
+    One call draws the rows and the next step's key: each call costs the compiler a fifth of a second.
     """
     n_rows = rows.y.shape[0]
     if batch_size is None or batch_size >= n_rows:
         return key_data, rows
-    key, draw_key = jax.random.split(jax.random.wrap_key_data(key_data))
-    first = jax.random.randint(draw_key, (max(1, batch_size // neighbours),), 0, n_real)
+    n_runs = max(1, batch_size // neighbours)
+    words = jax.random.bits(jax.random.wrap_key_data(key_data), (KEY_WORDS + n_runs,), "uint32")
+    first = (words[KEY_WORDS:] % jnp.asarray(n_real, jnp.uint32)).astype(jnp.int32)
     chosen = ((first[:, None] + jnp.arange(neighbours)[None, :]) % n_real).ravel()
     drawn = Batch(*(part[chosen] for part in rows))
-    return jax.random.key_data(key), drawn._replace(weight=drawn.weight * (n_real / n_rows))
+    return words[:KEY_WORDS], drawn._replace(weight=drawn.weight * (n_real / n_rows))
 
 
 def _real_rows(rows: Batch) -> Int[Any, ""]:
