@@ -226,15 +226,17 @@ class HeteroskedasticRegressorCV(PointRegressor):
     """The regressor that searches the diagonal rho = 1 - gamma by cross-validation, then refits on all rows.
 
     A coarse pass of short trainings visits the whole line evenly in the logit, a fine pass the transition in it, longer
-    trainings begin where these have led, all on one fold; the finalists see all folds.
+    trainings begin where these have led, all on one fold; the finalists see the other folds, the best of them all.
 
     Parameters
     ----------
     search : "diagonal", or "grid" for every pair of `n_coarse` rhos and gammas: many times the work.
     n_coarse, n_fine : points of the two passes; a grid has no fine one.
     n_aside : points that then leave the diagonal, where the std is scaled: the penalty of the mean is that of the best
-        score or of the best mean, the precision's is ever weaker; 0 stays on it, as a stream always does.
-    n_finalists : points that are tried on all folds; the best short and the best long training are among them.
+        score or of the best mean, the precision's is ever weaker; half as many again are trained to the end. 0 stays
+        on it, as a stream always does.
+    n_finalists : points that go on to other folds, the best short and the best long training among them; after each
+        fold but the last the worst is dropped.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.
@@ -242,7 +244,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         targets; False leaves it to the networks.
     n_members : models with different starts in the final fit, moment-matched into one Gaussian.
     max_steps : as in `HeteroskedasticRegressor`; with `calibrate`, most points are trained for a quarter of it and
-        about eleven to the end, and the better length wins.
+        about nine to the end, and the better length wins.
     n_jobs : processes; a search is many models, so all cores are the default. None is one, or what joblib's
         `parallel_config` says.
     hidden, activation, start, schedule, batch_size, random_state, verbose : as in `HeteroskedasticRegressor`.

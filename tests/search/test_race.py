@@ -45,13 +45,46 @@ def raced(folds):
     return found, told
 
 
-def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(raced):
+def test_only_finalists_see_other_folds_and_only_the_chosen_point_sees_all(raced):
     found, told = raced
     assert len(found.points) == 8
-    assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
+    assert sorted(len(point.results) for point in found.points) == [1] * 6 + [2, 3]
     assert len(found.points[found.best].results) == 3
     assert told == sorted(told)
-    assert told[-1] == (12, 12)
+    assert told[-1] == (11, 11)
+
+
+def test_after_each_fold_but_the_last_the_worst_finalist_leaves(monkeypatch):
+    stds = {1: 4.0, 2: 1.2, 3: 2.0, 4: 1.0, 5: 3.0}  # all targets have a std of one: the fourth is best in every fold
+    folds = 2 * FOLDS
+    whole = {t: point(t, std)._replace(results=2 * point(t, std).results, recipe=RECIPE) for t, std in stds.items()}
+    seen = iter([slice(1, 2), slice(2, 3), slice(3, 4)])
+
+    def fit(_, points, folds, __):
+        now = next(seen)
+        assert len(folds) == now.stop - now.start
+        return [whole[t]._replace(results=whole[t].results[now]) for t, _ in points]
+
+    monkeypatch.setattr(Race, "fit", fit)
+    first = [one._replace(results=one.results[:1]) for one in whole.values()]
+    found = Race(folds, [RECIPE]).decide(first, n_finalists=4)
+    assert [len(point.results) for point in found.points] == [1, 4, 3, 4, 2]
+    assert found.chosen.logits[0] == 4
+
+
+def test_a_finalist_that_is_left_alone_sees_all_other_folds_at_once(monkeypatch):
+    folds = 2 * FOLDS
+    alone = point(1, 1.0)._replace(results=2 * point(1, 1.0).results, recipe=RECIPE)
+    asked = []
+
+    def fit(_, points, folds, __):
+        asked.append(len(folds))
+        return [alone._replace(results=alone.results[1:])]
+
+    monkeypatch.setattr(Race, "fit", fit)
+    found = Race(folds, [RECIPE]).decide([alone._replace(results=alone.results[:1])], n_finalists=3)
+    assert asked == [3]
+    assert found.chosen == alone
 
 
 def test_new_points_lie_in_the_transition(raced):
@@ -86,7 +119,8 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     assert table["split1_test_nll"][found.best] == pytest.approx(by_fold[1])
     assert np.isnan(table["split1_test_nll"][table["n_folds"] == 1]).all()
     assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
-    assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
+    assert table["rank_test_score"][table["n_folds"] == 3] == [1]
+    assert table["rank_test_score"][table["n_folds"] == 2] == [2]
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
 
 
@@ -94,6 +128,7 @@ def test_points_aside_keep_the_penalty_of_the_mean_and_free_the_precision():
     alphas, betas = np.transpose([alpha_beta(*point) for point in [(4.0, -4.0), *aside([(4.0, -4.0)], 3)]])
     np.testing.assert_allclose(alphas, alphas[0])
     np.testing.assert_allclose(betas, betas[0] / np.sqrt([1, 10, 100, 1000]))
+    assert aside([(4.0, -4.0)], 2, stride=2) == aside([(4.0, -4.0)], 4)[1::2]
 
 
 def test_two_starts_share_the_points_aside_and_get_as_far_as_one():

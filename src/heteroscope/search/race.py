@@ -1,4 +1,4 @@
-"""The search as a race: all points run on the first fold, the transition is looked at more closely, few see all folds.
+"""The search as a race: all points run on the first fold, the transition is looked at more closely, few see others.
 
 Short trainings walk the line first, for they are cheap, and some tables are better off with them. Longer ones need as
 much of a penalty or more, so they look at stronger ones than those at which the short ones level off, and once beyond.
@@ -60,7 +60,8 @@ class Race:
         """Tell the progress bar how many models there will be at most."""
         first, *others = (len(fold.seeds) for fold in self.folds(0, self.n_judges))
         n_more = sum(len(fold.seeds) for fold in self.folds(self.n_judges)) if self.calibrate else 0
-        self.n_planned = n_points * first + n_finalists * sum(others) + n_more
+        judged = sum(max(1, n_finalists - gone) * n for gone, n in enumerate(others))
+        self.n_planned = n_points * first + judged + n_more
 
     @property
     def n_judges(self) -> int:
@@ -95,19 +96,26 @@ class Race:
         """What the first fold says of points: lower is better."""
         return losses_and_scores(points, self.all_folds[:1], self.selection, self.calibrate)[1]
 
-    def complete(self, points: list[Point], chosen: list[int]) -> list[Point]:
-        """All points, the chosen ones with the results of all folds."""
+    def complete(self, points: list[Point], chosen: list[int], n_folds: int | None = None) -> list[Point]:
+        """All points, the chosen ones with the results of the first `n_folds` folds, or of all."""
         completed = list(points)
         for recipe in self.recipes:
             same = [k for k in chosen if points[k].recipe == recipe]
-            more = self.fit([points[k].logits for k in same], self.folds(0, self.n_judges)[1:], recipe)
+            unseen = slice(len(points[chosen[0]].results), n_folds)
+            more = self.fit([points[k].logits for k in same], self.folds(0, self.n_judges)[unseen], recipe)
             for k, point in zip(same, more, strict=True):
                 completed[k] = points[k]._replace(results=points[k].results + point.results)
         return completed
 
     def decide(self, points: list[Point], n_finalists: int) -> Search:
-        """The best points of the first fold see the other folds, and one of them is chosen."""
+        """The best points of the first fold see the others; after each but the last, the worst of them leaves."""
         few = finalists(points, self.all_folds[:1], self.selection, n_finalists, self.calibrate)
+        for n_folds in range(2, len(self.all_folds)):
+            if len(few) > 1:
+                points = self.complete(points, few, n_folds)
+                seen = [points[k] for k in few]
+                _, scores = losses_and_scores(seen, self.all_folds[:n_folds], self.selection, self.calibrate)
+                del few[int(np.argmax(scores))]
         points = self.complete(points, few)
         best = choose([points[k] for k in few], self.all_folds, self.selection, self.calibrate)
         return self._finish(Search(points, few[best]))
@@ -134,10 +142,11 @@ def search_diagonal(
     """The whole line, then half of `n_fine` points between its labels U and O, the others around the best score.
 
     The line finds the penalty of the mean, by the score and by the mean's error; `n_aside` points then leave it, with
-    these penalties and weaker ones of the precision. Longer trainings begin where that has led. All on the first fold;
-    then the race decides.
+    these penalties and weaker ones of the precision. Longer trainings begin where that has led, with half as many
+    points aside. All on the first fold; then the race decides.
     """
-    n_longer = (len(race.recipes) - 1) * (LONGER + 1 + CLOSER + n_aside)
+    n_half = -(-n_aside // 2)
+    n_longer = (len(race.recipes) - 1) * (LONGER + 1 + CLOSER + n_half)
     race.plan(len(coarse) + n_fine + n_aside + n_longer, n_finalists)
     shortest = race.recipes[0]
     path = _walk(race, [], coarse, shortest)
@@ -150,7 +159,7 @@ def search_diagonal(
     for recipe in race.recipes[1:]:
         longer = _walk(race, [], up_to_the_level(path, race.scores(path)), recipe)
         longer = _walk(race, longer, refine(_line(longer), race.best(longer), CLOSER), recipe)
-        points += with_points_aside(race, longer, n_aside)
+        points += with_points_aside(race, longer, n_half, stride=2)
     return race.decide(points, n_finalists)
 
 
@@ -163,21 +172,22 @@ def up_to_the_level(path: list[Point], scores: Float[np.ndarray, " point"]) -> l
     return sorted({*np.linspace(first, t, LONGER + 1)[1:].tolist(), (t + end) / 2})
 
 
-def with_points_aside(race: Race, path: list[Point], n: int) -> list[Point]:
+def with_points_aside(race: Race, path: list[Point], n: int, stride: int = 1) -> list[Point]:
     """The path and, trained as it is, `n` points beside those of its best score and its best mean."""
     starts = dict.fromkeys(path[k].logits for k in (race.best(path), race.best_mean(path)))
-    return _sorted(path + race.screen(aside(list(starts), n), path[0].recipe))
+    return _sorted(path + race.screen(aside(list(starts), n, stride), path[0].recipe))
 
 
-def aside(starts: Sequence[Logits], n: int) -> list[Logits]:
+def aside(starts: Sequence[Logits], n: int, stride: int = 1) -> list[Logits]:
     """Points with the alpha of a start, beta times ASIDE, ASIDE^2, ...: the precision ever freer, the mean as it is.
 
-    Several starts take turns, and longer steps, so that each gets as far as one alone.
+    Several starts take turns, and longer steps, so that each gets as far as one alone; a `stride` makes them longer.
     """
     found = []
     for k in range(n):
         alpha, beta = alpha_beta(*starts[k % len(starts)])
-        rho, gamma = logits_from_alpha_beta(alpha, beta * ASIDE ** (len(starts) * (k // len(starts) + 1)))
+        n_factors = stride * len(starts) * (k // len(starts) + 1)
+        rho, gamma = logits_from_alpha_beta(alpha, beta * ASIDE**n_factors)
         found.append((float(rho), float(gamma)))
     return found
 
