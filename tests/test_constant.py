@@ -89,21 +89,23 @@ def test_settled_levels_put_a_flat_precision_at_the_inverse_variance(batch):
 def test_only_a_flat_and_shrinking_model_is_sent_to_the_constant(scale, logits, caught, batch):
     params = settle_levels(start((6, 6, 6), scale), batch, ACTIVATION)
     pull, shrink = pulls(params, batch, strengths(*logits))
-    assert {bool(found) for found in collapses(BOTH, params, pull, shrink, batch, ACTIVATION).values()} == {caught}
+    assert {bool(found) for found in collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION).values()} == {
+        caught
+    }
 
 
 @pytest.mark.parametrize("hidden", [(), (6,)])
 def test_a_shallow_model_is_never_sent_there(hidden, batch):
     params = jax.tree.map(jnp.zeros_like, start(hidden))
     pull, shrink = pulls(params, batch, strengths(0.0, 0.0))
-    assert not any(collapses(BOTH, params, pull, shrink, batch, ACTIVATION).values())
+    assert not any(collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION).values())
 
 
 def test_one_flat_network_is_caught_by_itself(batch):
     params = start((6, 6, 6))._replace(mean=start((6, 6, 6), 0.05).mean)
     params = settle_levels(params, batch, ACTIVATION, weighted=True)
     pull, shrink = pulls(params, batch, strengths(0.0, 0.0))
-    found = collapses(BOTH, params, pull, shrink, batch, ACTIVATION)
+    found = collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
     assert {name: bool(verdict) for name, verdict in found.items()} == {"mean": True, "precision": False}
 
 

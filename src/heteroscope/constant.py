@@ -6,6 +6,8 @@ Under an L2 penalty the zero network is a local minimum once there are two hidde
 weight is a product of the other layers, the penalty's is not. A network caught there need not be trained to the end.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
@@ -60,20 +62,29 @@ def settle_levels(params: Params, batch: Batch, activation: str, weighted: bool 
 
 
 def collapses(
-    networks: tuple[str, ...], params: Params, pull: Params, shrink: Params, batch: Batch, activation: str
+    networks: tuple[str, ...],
+    params: Params,
+    pull_at: Callable[[Params], Params],
+    shrink: Params,
+    batch: Batch,
+    activation: str,
 ) -> dict[str, Bool[Array, ""]]:
     """For each named network: is it flat over the rows, and does the penalty outweigh the likelihood in its weights?
 
-    `pull` and `shrink` are the gradients of likelihood and penalty, taken with the output biases at their best.
+    `pull_at` gives the gradient of the likelihood, and is asked only if a network is flat; `shrink` is the penalty's.
+    The output biases are to be at their best.
     """
     if len(params.mean) < 3:
         return {name: jnp.zeros((), bool) for name in networks}
-    spread = {
-        "mean": _spread(predict_mean(params, batch.x, activation), batch),
-        "precision": _spread(jnp.log(predict_precision(params, batch.x, activation)), batch),
+    outputs = {
+        "mean": predict_mean(params, batch.x, activation),
+        "precision": jnp.log(predict_precision(params, batch.x, activation)),
     }
+    flat = {name: _spread(outputs[name], batch) < FLAT for name in networks}
+    any_flat = jnp.any(jnp.stack(list(flat.values())))
+    pull = jax.lax.cond(any_flat, pull_at, lambda params: jax.tree.map(jnp.zeros_like, params), params)
     return {
-        name: (spread[name] < FLAT)
+        name: flat[name]
         & (_weight_size(getattr(pull, name)) <= DOMINATED * _weight_size(getattr(shrink, name)) + NEGLIGIBLE)
         for name in networks
     }

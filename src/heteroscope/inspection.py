@@ -49,17 +49,16 @@ def inspect_model(
     """The model, if it `moves` with networks that collapse made constant, and what a sample of the rows shows of it."""
     if stage.held:
         params = hold_constant(params, rows, activation, stage.held)
-    levelled = settle_levels(params, sample, activation, weighted=bool(stage.alone))
-    both = jax.tree.map(lambda *leaves: jnp.stack(leaves), params, levelled)
-    pulls = jax.vmap(jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood))(both)
-    pull, levelled_pull = (jax.tree.map(lambda leaf, k=k: leaf[k], pulls) for k in (0, 1))
+    pull_at = jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood)
+    pull = pull_at(params)
     shrink = jax.grad(lambda p: stage.objective(p, sample, strengths, activation).penalty)(params)
     gradient = _norm(trained(jax.tree.map(jnp.add, pull, shrink), stage))
     scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
 
+    levelled = settle_levels(params, sample, activation, weighted=bool(stage.alone))
     flat = {
         name: verdict & moves
-        for name, verdict in collapses(stage.trains, levelled, levelled_pull, shrink, sample, activation).items()
+        for name, verdict in collapses(stage.trains, levelled, pull_at, shrink, sample, activation).items()
     }
     collapsed = jnp.all(jnp.stack(list(flat.values())))
     for survivor, _ in stage.alone:
