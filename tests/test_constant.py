@@ -89,9 +89,8 @@ def test_settled_levels_put_a_flat_precision_at_the_inverse_variance(batch):
 def test_only_a_flat_and_shrinking_model_is_sent_to_the_constant(scale, logits, caught, batch):
     params = settle_levels(start((6, 6, 6), scale), batch, ACTIVATION)
     pull, shrink = pulls(params, batch, strengths(*logits))
-    assert {bool(found) for found in collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION).values()} == {
-        caught
-    }
+    found = collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
+    assert {bool(verdict) for verdict in found.values()} == {caught}
 
 
 @pytest.mark.parametrize("hidden", [(), (6,)])
