@@ -34,6 +34,7 @@ from heteroscope.regularisation import logits
 from heteroscope.rows import Rows, batch_rows, step_count
 from heteroscope.scaling import Scaling
 from heteroscope.search import (
+    JUDGES,
     SELECTIONS,
     Fold,
     Logits,
@@ -44,6 +45,7 @@ from heteroscope.search import (
     scale_for_all_rows,
     search_diagonal,
     search_grid,
+    share_of_more_members,
     squared_score,
     std_scale,
 )
@@ -53,7 +55,6 @@ from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
 LENGTHS = (0.25, 1.0)  # of the trainings that a search tries, in max_steps, the shortest first
-MEMBERS_THAT_CALIBRATE = 3  # of each fold at the chosen point: an ensemble needs less scaling than one model
 
 
 class PointRegressor(GaussianRegressor):
@@ -318,7 +319,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
         n_members = positive_integer("n_members", self.n_members)
-        n_judges = min(n_members, MEMBERS_THAT_CALIBRATE)
+        n_judges = min(n_members, JUDGES) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_judges))) for fold in folds]
         found = self._search(folds, rows)
@@ -330,7 +331,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         asked = std_scale(best, folds) if self.calibrate else 1.0
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
-        self.std_scale_ = scale_for_all_rows(asked, share)
+        more = share_of_more_members(best, folds, n_members) if self.calibrate else 1.0
+        self.std_scale_ = scale_for_all_rows(more * asked, share)
         self.held_out_scores_ = held_out_scores(best, folds, asked)
         self._observe(rows, squared_score(best, folds) / asked**2)
         return self

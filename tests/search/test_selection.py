@@ -10,13 +10,9 @@ from heteroscope.networks import Architecture
 from heteroscope.search.selection import (
     choose,
     finalists,
-    held_out_loss,
     held_out_mean_mse,
     paper_midpoint,
     row_loss,
-    scale_for_all_rows,
-    squared_score,
-    std_scale,
 )
 from heteroscope.stages import mean_first_recipe
 
@@ -98,34 +94,6 @@ def test_row_losses_agree_with_scipy():
     np.testing.assert_allclose(row_loss("nll", Y, mean, std), -stats.norm(mean, std).logpdf(Y))
     with pytest.raises(InputError, match="nll, crps, paper"):
         row_loss("rmse", Y, mean, std)
-
-
-def test_the_scale_lies_between_the_likeliest_and_the_covering_one():
-    from scipy.optimize import minimize_scalar
-
-    crooked = point(1, 0.3, mean=0.2 * Y)
-
-    def loss(log_scale):
-        return -stats.norm(0.2 * Y, 0.3 * np.exp(log_scale)).logpdf(Y).mean()
-
-    likeliest = np.exp(minimize_scalar(loss).x)
-    covering = np.sort(np.abs(0.8 * Y / 0.3))[int(0.9 * N) - 1] / stats.norm.ppf(0.95)
-    assert squared_score(crooked, FOLDS) == pytest.approx(likeliest**2, rel=1e-5)
-    assert std_scale(crooked, FOLDS) == pytest.approx(np.sqrt(likeliest * covering), rel=1e-5)
-    assert held_out_loss(crooked, FOLDS, "nll", calibrate=True).mean() == pytest.approx(
-        minimize_scalar(loss).fun, abs=0.01
-    )
-
-
-def test_models_that_know_all_rows_need_less_scaling():
-    assert scale_for_all_rows(2.0, 0.8) == pytest.approx(np.sqrt(1 + 3 * 0.64))
-    assert scale_for_all_rows(2.0, 1.0) == pytest.approx(2.0)
-    assert scale_for_all_rows(1.0, 0.5) == 1.0
-    assert scale_for_all_rows(0.7, 0.5) == 0.7, "too large a std is not made larger"
-
-
-def test_rows_that_are_met_exactly_leave_a_std():
-    assert std_scale(point(1, 1.0, mean=np.where(np.arange(N) % 20, Y, 0.0)), FOLDS) > 0
 
 
 def test_with_calibration_an_overconfident_point_may_win_by_its_mean():

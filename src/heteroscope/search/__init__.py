@@ -1,11 +1,13 @@
 """Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
 
+from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
 from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
-from heteroscope.search.race import Race, search_diagonal, search_grid
+from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, held_out_scores, results_table
-from heteroscope.search.selection import SELECTIONS, row_loss, scale_for_all_rows, squared_score, std_scale
+from heteroscope.search.selection import SELECTIONS, row_loss
 
 __all__ = [
+    "JUDGES",
     "SELECTIONS",
     "Fold",
     "Folds",
@@ -20,6 +22,7 @@ __all__ = [
     "scale_for_all_rows",
     "search_diagonal",
     "search_grid",
+    "share_of_more_members",
     "squared_score",
     "std_scale",
 ]

@@ -110,18 +110,6 @@ def believable(point: Point, folds: Folds) -> Point:
     )
 
 
-def add_members(point: Point, more: Point) -> Point:
-    """The point with another's members beside its own in every fold."""
-    return point._replace(
-        results=tuple(
-            result._replace(
-                means=np.concatenate([result.means, other.means]), stds=np.concatenate([result.stds, other.stds])
-            )
-            for result, other in zip(point.results, more.results, strict=True)
-        )
-    )
-
-
 def _judge_all(fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe) -> list[FoldResult]:
     """One result for each run of as many fits as the fold has seeds."""
     everywhere = np.concatenate([fold.training.x, fold.held.x])

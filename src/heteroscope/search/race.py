@@ -15,7 +15,7 @@ from heteroscope.grids import bisect, refine
 from heteroscope.phases import Phase
 from heteroscope.progress import Progress
 from heteroscope.regularisation import alpha_beta, logits_from_alpha_beta
-from heteroscope.search.points import Fold, Folds, Logits, Point, add_members, believable, cross_validate
+from heteroscope.search.points import Folds, Logits, Point, believable, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import (
     OVERFIT,
@@ -28,7 +28,7 @@ from heteroscope.search.selection import (
 from heteroscope.stages import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
-JUDGES = 2
+JUDGES = 2  # members a fold by which points are judged whose std is scaled
 LONGER, CLOSER = 4, 2  # points of a longer training up to where the short ones level off, and around its best one
 LEVEL = 0.97  # of what the short trainings gain on the first, flat point: where they level off
 ASIDE = 10**-0.5  # the precision's penalty from point to point, where a search leaves the diagonal
@@ -38,8 +38,8 @@ class Race:
     """What is the same for all points: the folds, how models are trained, the rule of choice; and how far it has come.
 
     `recipes` differ in the length of the training, the shortest first. With `calibrate`, points are judged by their std
-    after scaling, none of them beyond belief, and by two members a fold, since an ensemble stands a weaker penalty than
-    one model; the chosen one gets all seeds of every fold, so that its scale can be told for an ensemble.
+    after scaling, none of them beyond belief; folds then have two seeds, since an ensemble stands a weaker penalty than
+    one model.
     """
 
     def __init__(
@@ -51,26 +51,15 @@ class Race:
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.all_folds, self.recipes = folds, recipes
+        self.folds, self.recipes = folds, recipes
         self.selection, self.calibrate = selection, calibrate
         self.n_jobs, self.progress = n_jobs, progress
         self.n_planned, self.n_done = 0, 0
 
     def plan(self, n_points: int, n_finalists: int) -> None:
         """Tell the progress bar how many models there will be at most."""
-        first, *others = (len(fold.seeds) for fold in self.folds(0, self.n_judges))
-        n_more = sum(len(fold.seeds) for fold in self.folds(self.n_judges)) if self.calibrate else 0
-        judged = sum(max(1, n_finalists - gone) * n for gone, n in enumerate(others))
-        self.n_planned = n_points * first + judged + n_more
-
-    @property
-    def n_judges(self) -> int:
-        """Members a fold by which points are judged."""
-        return JUDGES if self.calibrate else 1
-
-    def folds(self, first: int = 0, last: int | None = None) -> list[Fold]:
-        """The folds with some of their seeds."""
-        return [fold._replace(seeds=fold.seeds[first:last]) for fold in self.all_folds]
+        first, *others = (len(fold.seeds) for fold in self.folds)
+        self.n_planned = n_points * first + sum(max(1, n_finalists - gone) * n for gone, n in enumerate(others))
 
     def fit(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Every point on every one of these folds."""
@@ -82,19 +71,19 @@ class Race:
 
     def screen(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Every point on the first fold."""
-        return self.fit(points, self.folds(0, self.n_judges)[:1], recipe)
+        return self.fit(points, self.folds[:1], recipe)
 
     def best(self, points: list[Point]) -> int:
         """The number of the best point by what the first fold says."""
-        return choose(points, self.all_folds[:1], self.selection, self.calibrate)
+        return choose(points, self.folds[:1], self.selection, self.calibrate)
 
     def best_mean(self, points: list[Point]) -> int:
         """The number of the point whose mean errs least on the first fold."""
-        return int(np.argmin([held_out_mean_mse(point, self.all_folds[:1]) for point in points]))
+        return int(np.argmin([held_out_mean_mse(point, self.folds[:1]) for point in points]))
 
     def scores(self, points: list[Point]) -> Float[np.ndarray, " point"]:
         """What the first fold says of points: lower is better."""
-        return losses_and_scores(points, self.all_folds[:1], self.selection, self.calibrate)[1]
+        return losses_and_scores(points, self.folds[:1], self.selection, self.calibrate)[1]
 
     def complete(self, points: list[Point], chosen: list[int], n_folds: int | None = None) -> list[Point]:
         """All points, the chosen ones with the results of the first `n_folds` folds, or of all."""
@@ -102,35 +91,31 @@ class Race:
         for recipe in self.recipes:
             same = [k for k in chosen if points[k].recipe == recipe]
             unseen = slice(len(points[chosen[0]].results), n_folds)
-            more = self.fit([points[k].logits for k in same], self.folds(0, self.n_judges)[unseen], recipe)
+            more = self.fit([points[k].logits for k in same], self.folds[unseen], recipe)
             for k, point in zip(same, more, strict=True):
                 completed[k] = points[k]._replace(results=points[k].results + point.results)
         return completed
 
     def decide(self, points: list[Point], n_finalists: int) -> Search:
         """The best points of the first fold see the others; after each but the last, the worst of them leaves."""
-        few = finalists(points, self.all_folds[:1], self.selection, n_finalists, self.calibrate)
-        for n_folds in range(2, len(self.all_folds)):
+        few = finalists(points, self.folds[:1], self.selection, n_finalists, self.calibrate)
+        for n_folds in range(2, len(self.folds)):
             if len(few) > 1:
                 points = self.complete(points, few, n_folds)
                 seen = [points[k] for k in few]
-                _, scores = losses_and_scores(seen, self.all_folds[:n_folds], self.selection, self.calibrate)
+                _, scores = losses_and_scores(seen, self.folds[:n_folds], self.selection, self.calibrate)
                 del few[int(np.argmax(scores))]
         points = self.complete(points, few)
-        best = choose([points[k] for k in few], self.all_folds, self.selection, self.calibrate)
-        return self._finish(Search(points, few[best]))
+        best = choose([points[k] for k in few], self.folds, self.selection, self.calibrate)
+        return self._done(Search(points, few[best]))
 
     def decide_as_the_paper(self, points: list[Point]) -> Search:
         """The paper's rule looks at training rows; the other folds are for what is told of the choice."""
-        best = choose(points, self.all_folds[:1], "paper")
-        return self._finish(Search(self.complete(points, [best]), best))
+        best = choose(points, self.folds[:1], "paper")
+        return self._done(Search(self.complete(points, [best]), best))
 
-    def _finish(self, found: Search) -> Search:
-        """The choice; if it is to be calibrated, with all members of every fold."""
-        if self.calibrate and self.folds(self.n_judges)[0].seeds:
-            (more,) = self.fit([found.chosen.logits], self.folds(self.n_judges), found.chosen.recipe)
-            points = [add_members(p, more) if k == found.best else p for k, p in enumerate(found.points)]
-            found = found._replace(points=points)
+    def _done(self, found: Search) -> Search:
+        """The search, with the progress bar at its end: fewer models may have been enough."""
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
         return found

@@ -1,27 +1,20 @@
-"""The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows.
-
-std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest, the root of
-mean[w ((y - mean) / std)^2], and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a the larger.
-Models that know all rows need less of it: scale^2 - 1 falls as 1 / rows^2.
-"""
+"""The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
 
 from heteroscope import metrics
 from heteroscope.errors import InputError
 from heteroscope.phases import Phase
+from heteroscope.search.calibration import HOPELESS_SCALE, std_scale
 from heteroscope.search.points import Folds, Point, held_rows
 from heteroscope.stages import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
-COVERAGE = 0.9
 APART = 0.6  # logits between finalists
-HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
@@ -77,37 +70,10 @@ def _distance(one: Point, other: Point) -> float:
     return max(abs(a - b) for a, b in zip(one.logits, other.logits, strict=True))
 
 
-def squared_score(point: Point, folds: Folds) -> float:
-    """`squared_score` of the held-out rows that a point has seen."""
-    held = held_rows(folds[: len(point.results)])
-    return metrics.squared_score(held.y, *point.held_out, sample_weight=held.weight)
-
-
 def held_out_mean_mse(point: Point, folds: Folds) -> float:
     """`mean_mse` of the held-out rows that a point has seen; infinite if it is broken."""
     held = held_rows(folds[: len(point.results)])
     return float(np.nan_to_num(metrics.mean_mse(held.y, *point.held_out, sample_weight=held.weight), nan=np.inf))
-
-
-def std_scale(point: Point, folds: Folds) -> float:
-    """The factor for a point's std that the held-out rows it has seen ask for."""
-    likeliest = np.sqrt(squared_score(point, folds))
-    if not np.isfinite(likeliest):
-        return float(likeliest)
-    held = held_rows(folds[: len(point.results)])
-    mean, std = point.held_out
-    size = np.abs(held.y - mean) / std
-    share = np.quantile(size, COVERAGE, weights=held.weight, method="inverted_cdf")
-    covering = max(share / stats.norm.ppf((1 + COVERAGE) / 2), likeliest / HOPELESS_SCALE)
-    return float(np.sqrt(likeliest * covering))
-
-
-def scale_for_all_rows(scale: float, share: float) -> float:
-    """The factor for models of all rows, where those that asked for `scale` knew a `share` of them.
-
-    What a std lacks beside 1 is what the model does not know yet; a std that is too large is left as it is.
-    """
-    return float(np.sqrt(1.0 + (scale**2 - 1.0) * share**2)) if scale > 1.0 else scale
 
 
 def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -> Float[np.ndarray, " held"]:
