@@ -22,29 +22,32 @@ from heteroscope.tile import Job
 
 LOGITS = {"yacht": 9.0, "housing": 3.0, "concrete": 7.0}  # of rho, on the diagonal
 N_SPLITS, N_MEMBERS = 3, 3
-BEFORE = {"hidden": (128, 128, 128), "batch": 256, "peak": 5e-3, "memory": 0.999, "share": 5 / 12}
-NOW = {"hidden": (64, 64, 64), "batch": 128, "peak": 2e-2, "memory": 0.95, "share": 0.1}
+A = {"hidden": (128, 128, 128), "batch": 256, "peak": 5e-3, "memory": 0.999, "share": 5 / 12}
+B = {"hidden": (64, 64, 64), "batch": 128, "peak": 2e-2, "memory": 0.95, "share": 0.1}
 TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
     (
-        "before: 3 x 128, batches of 256, rate 5e-3, memory 0.999, 5/12 for the mean, 2,000 steps",
-        BEFORE | {"steps": 2000},
+        "A: 3 x 128, batches of 256, rate 5e-3, memory 0.999, 5/12 for the mean, 2,000 steps",
+        A | {"steps": 2000},
     ),
-    ("the same, 500 steps", BEFORE | {"steps": 500}),
-    ("3 x 128, batches of 256, the new schedule, 500 steps", NOW | {"hidden": (128,) * 3, "batch": 256, "steps": 500}),
-    ("the same without batches", NOW | {"hidden": (128,) * 3, "batch": None, "steps": 500}),
-    ("now: 3 x 64, batches of 128, rate 2e-2, memory 0.95, 1/10, 1,000 steps", NOW | {"steps": 1000}),
-    ("700 steps", NOW | {"steps": 700}),
-    ("batches of 64", NOW | {"batch": 64, "steps": 1000}),
-    ("batches of 256", NOW | {"batch": 256, "steps": 1000}),
-    ("rate 1e-2", NOW | {"peak": 1e-2, "steps": 1000}),
-    ("rate 3e-2", NOW | {"peak": 3e-2, "steps": 1000}),
-    ("memory 0.98", NOW | {"memory": 0.98, "steps": 1000}),
-    ("3 x 32", NOW | {"hidden": (32,) * 3, "steps": 1000}),
-    ("2 x 64", NOW | {"hidden": (64,) * 2, "steps": 1000}),
-    ("4 x 64", NOW | {"hidden": (64,) * 4, "steps": 1000}),
-    ("leaky ReLU", NOW | {"activation": "leaky_relu", "steps": 1000}),
-    ("GELU", NOW | {"activation": "gelu", "steps": 1000}),
-    ("tanh", NOW | {"activation": "tanh", "steps": 1000}),
+    ("A, 500 steps", A | {"steps": 500}),
+    ("3 x 128, batches of 256, schedule B, 500 steps", B | {"hidden": (128,) * 3, "batch": 256, "steps": 500}),
+    ("the same without batches", B | {"hidden": (128,) * 3, "batch": None, "steps": 500}),
+    (
+        "B, the default: 3 x 64, batches of 128, rate 2e-2, memory 0.95, 1/10 for the mean, 1,000 steps",
+        B | {"steps": 1000},
+    ),
+    ("B, 700 steps", B | {"steps": 700}),
+    ("B, batches of 64", B | {"batch": 64, "steps": 1000}),
+    ("B, batches of 256", B | {"batch": 256, "steps": 1000}),
+    ("B, rate 1e-2", B | {"peak": 1e-2, "steps": 1000}),
+    ("B, rate 3e-2", B | {"peak": 3e-2, "steps": 1000}),
+    ("B, memory 0.98", B | {"memory": 0.98, "steps": 1000}),
+    ("B, 3 x 32", B | {"hidden": (32,) * 3, "steps": 1000}),
+    ("B, 2 x 64", B | {"hidden": (64,) * 2, "steps": 1000}),
+    ("B, 4 x 64", B | {"hidden": (64,) * 4, "steps": 1000}),
+    ("B, leaky ReLU", B | {"activation": "leaky_relu", "steps": 1000}),
+    ("B, GELU", B | {"activation": "gelu", "steps": 1000}),
+    ("B, tanh", B | {"activation": "tanh", "steps": 1000}),
 )
 
 

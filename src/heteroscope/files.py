@@ -1,6 +1,8 @@
 """Files that are whole or not there, whatever stops the program, in folders to which one run writes at a time."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,3 +34,24 @@ def claimed(folder: Path) -> Iterator[None]:
             yield
     except filelock.Timeout as error:
         raise InputError(f"another run is writing to {folder}: wait until it ends, or choose another folder") from error
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` that takes its place when all went well, and leaves no trace otherwise."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    workspace = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    fresh, old = workspace / "new", workspace / "old"
+    try:
+        fresh.mkdir()
+        yield fresh
+        if folder.exists():
+            os.rename(folder, old)
+        try:
+            os.rename(fresh, folder)
+        except OSError:
+            if old.exists():
+                os.rename(old, folder)
+            raise
+    finally:
+        shutil.rmtree(workspace, ignore_errors=True)
