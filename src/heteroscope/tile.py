@@ -30,8 +30,7 @@ ACCELERATOR_BYTES = 2**28  # for weights, gradients and moments of all lanes of 
 MAX_LANES = 512
 KEY_WORDS = 2  # of 32 bits: the state of JAX's generator
 _LEVEL = "xla_backend_optimization_level"
-#: Inspections are few and their programs long: most of the speed for part of the compiler's time, unless XLA_FLAGS say
-#: what is wanted.
+#: The same numbers at the same speed for part of the compiler's time, unless XLA_FLAGS say what is wanted.
 COMPILED_QUICKLY = {} if _LEVEL in os.environ.get("XLA_FLAGS", "") else {_LEVEL: 1}
 
 
@@ -185,7 +184,7 @@ def look_at(model: Model, rows: Batch, sample: Batch, stage: Stage, recipe: Reci
     return _look_program(model, rows, sample, stage.program, recipe.program)
 
 
-@partial(jax.jit, static_argnames=("stage", "recipe"))
+@partial(jax.jit, static_argnames=("stage", "recipe"), compiler_options=COMPILED_QUICKLY)
 def _advance_program(models: Model, rows: Batch, n_steps: Int[Array, ""], stage: Stage, recipe: Recipe) -> Model:
     n_real = _real_rows(rows)
 

@@ -12,6 +12,7 @@ from heteroscope import metrics
 from heteroscope.search.points import Folds, Point, held_rows
 
 COVERAGE = 0.9
+COVERING_STDS = float(stats.norm.ppf((1 + COVERAGE) / 2))  # half the width of such an interval
 HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
 
 
@@ -30,7 +31,7 @@ def std_scale(point: Point, folds: Folds) -> float:
     mean, std = point.held_out
     size = np.abs(held.y - mean) / std
     share = np.quantile(size, COVERAGE, weights=held.weight, method="inverted_cdf")
-    covering = max(share / stats.norm.ppf((1 + COVERAGE) / 2), likeliest / HOPELESS_SCALE)
+    covering = max(share / COVERING_STDS, likeliest / HOPELESS_SCALE)
     return float(np.sqrt(likeliest * covering))
 
 
