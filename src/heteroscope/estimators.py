@@ -237,7 +237,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         score or of the best mean, the precision's is ever weaker; half as many again are trained to the end. 0 stays
         on it, as a stream always does.
     n_finalists : points that go on to other folds, the best short and the best long training among them; after each
-        fold but the last the worst is dropped.
+        fold but the last the worst is dropped, unless `calibrate` is False.
     cv : number of folds, any scikit-learn splitter, or the share of rows that is held out once; "auto" is 5 folds up to
         2,000 rows and a share of 0.2 beyond.
     selection : "nll" or "crps" on held-out rows, or "paper": halfway between the lowest training mean MSE and std MSE.

@@ -45,19 +45,20 @@ def raced(folds):
     return found, told
 
 
-def test_only_finalists_see_other_folds_and_only_the_chosen_point_sees_all(raced):
+def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(raced):
     found, told = raced
     assert len(found.points) == 8
-    assert sorted(len(point.results) for point in found.points) == [1] * 6 + [2, 3]
+    assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
     assert len(found.points[found.best].results) == 3
     assert told == sorted(told)
-    assert told[-1] == (11, 11)
+    assert told[-1] == (12, 12)
 
 
-def test_after_each_fold_but_the_last_the_worst_finalist_leaves(monkeypatch):
-    stds = {1: 4.0, 2: 1.2, 3: 2.0, 4: 1.0, 5: 3.0}  # all targets have a std of one: the fourth is best in every fold
+def test_to_calibrate_the_worst_finalist_leaves_after_each_fold_but_the_last(monkeypatch):
+    explained = {1: 0.0, 2: 0.7, 3: 0.5, 4: 0.9, 5: 0.2}  # of the target, in every fold
     folds = 2 * FOLDS
-    whole = {t: point(t, std)._replace(results=2 * point(t, std).results, recipe=RECIPE) for t, std in stds.items()}
+    seen_by_two = {t: point(t, 1.0, mean=share * Y, recipe=RECIPE) for t, share in explained.items()}
+    whole = {t: one._replace(results=2 * one.results) for t, one in seen_by_two.items()}
     seen = iter([slice(1, 2), slice(2, 3), slice(3, 4)])
 
     def fit(_, points, folds, __):
@@ -67,7 +68,7 @@ def test_after_each_fold_but_the_last_the_worst_finalist_leaves(monkeypatch):
 
     monkeypatch.setattr(Race, "fit", fit)
     first = [one._replace(results=one.results[:1]) for one in whole.values()]
-    found = Race(folds, [RECIPE]).decide(first, n_finalists=4)
+    found = Race(folds, [RECIPE], calibrate=True).decide(first, n_finalists=4)
     assert [len(point.results) for point in found.points] == [1, 4, 3, 4, 2]
     assert found.chosen.logits[0] == 4
 
@@ -82,7 +83,7 @@ def test_a_finalist_that_is_left_alone_sees_all_other_folds_at_once(monkeypatch)
         return [alone._replace(results=alone.results[1:])]
 
     monkeypatch.setattr(Race, "fit", fit)
-    found = Race(folds, [RECIPE]).decide([alone._replace(results=alone.results[:1])], n_finalists=3)
+    found = Race(folds, [RECIPE], calibrate=True).decide([alone._replace(results=alone.results[:1])], n_finalists=3)
     assert asked == [3]
     assert found.chosen == alone
 
@@ -119,8 +120,7 @@ def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, raced):
     assert table["split1_test_nll"][found.best] == pytest.approx(by_fold[1])
     assert np.isnan(table["split1_test_nll"][table["n_folds"] == 1]).all()
     assert table["held_out_loss"][found.best] == pytest.approx(np.average(by_fold, weights=[21, 19, 24]))
-    assert table["rank_test_score"][table["n_folds"] == 3] == [1]
-    assert table["rank_test_score"][table["n_folds"] == 2] == [2]
+    assert set(table["rank_test_score"][table["n_folds"] == 3]) == {1, 2}
     np.testing.assert_allclose(table["rho"] + table["gamma"], 1.0)
 
 

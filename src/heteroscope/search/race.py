@@ -59,7 +59,8 @@ class Race:
     def plan(self, n_points: int, n_finalists: int) -> None:
         """Tell the progress bar how many models there will be at most."""
         first, *others = (len(fold.seeds) for fold in self.folds)
-        self.n_planned = n_points * first + sum(max(1, n_finalists - gone) * n for gone, n in enumerate(others))
+        left = [max(1, n_finalists - gone) if self.calibrate else n_finalists for gone in range(len(others))]
+        self.n_planned = n_points * first + sum(n * seeds for n, seeds in zip(left, others, strict=True))
 
     def fit(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Every point on every one of these folds."""
@@ -97,10 +98,13 @@ class Race:
         return completed
 
     def decide(self, points: list[Point], n_finalists: int) -> Search:
-        """The best points of the first fold see the others; after each but the last, the worst of them leaves."""
+        """The best points of the first fold see the others, and one of them is chosen.
+
+        With `calibrate` the lowest score wins, so after each fold but the last the worst of them leaves.
+        """
         few = finalists(points, self.folds[:1], self.selection, n_finalists, self.calibrate)
         for n_folds in range(2, len(self.folds)):
-            if len(few) > 1:
+            if self.calibrate and len(few) > 1:
                 points = self.complete(points, few, n_folds)
                 seen = [points[k] for k in few]
                 _, scores = losses_and_scores(seen, self.folds[:n_folds], self.selection, self.calibrate)
