@@ -178,3 +178,18 @@ def test_the_last_network_to_fall_flat_takes_the_held_one_to_the_constant_model(
     after, seen = inspect(NARROWING.holding("precision"), start(scale=0.02), single(0.0, 0.0), batch)
     assert status_of(seen) is Status.CONVERGED
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after, constant_params(after, batch))
+
+
+def test_a_stage_that_levels_leaves_the_precision_where_it_fits_the_residuals(batch):
+    params, where = start(), single(2.0, -1.0)
+    as_it_was, _ = inspect(MEAN, params, where, batch)
+    jax.tree.map(np.testing.assert_array_equal, as_it_was.precision, params.precision)
+    levelled, _ = inspect(MEAN._replace(levels=True), params, where, batch)
+    jax.tree.map(np.testing.assert_array_equal, levelled.mean, params.mean)
+    residual = predict_mean(params, batch.x, ACTIVATION) - batch.y
+    variance = np.average((residual - np.average(residual, weights=batch.weight)) ** 2, weights=batch.weight)
+    for before, after in zip(params.precision[:-1], levelled.precision[:-1], strict=True):
+        jax.tree.map(np.testing.assert_array_equal, before, after)
+    shift = levelled.precision[-1].bias[0] - params.precision[-1].bias[0]
+    typical = np.exp(np.average(np.log(predict_precision(params, batch.x, ACTIVATION)), weights=batch.weight))
+    assert float(shift) == pytest.approx(np.log(np.expm1(1 / variance)) - np.log(np.expm1(typical)), abs=1e-3)

@@ -9,7 +9,7 @@ from heteroscope.errors import InputError
 from heteroscope.networks import Architecture, init_params
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import strengths
-from heteroscope.stages import mean_first_recipe
+from heteroscope.stages import mean_alone_objective, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
 
@@ -26,7 +26,8 @@ def test_the_papers_schedule_splits_600_000_steps_as_the_paper_does():
 @pytest.mark.parametrize("max_steps", [2, 3, 100, 4001])
 def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     first, second = mean_first_recipe(ARCHITECTURE, max_steps, schedule).stages
-    assert (first.objective, first.trains) == (mean_objective, ("mean",))
+    assert first.trains == ("mean",)
+    assert first.objective is (mean_alone_objective if schedule in ("auto", "fast") else mean_objective)
     assert (second.objective, second.trains) == (joint_objective, ("mean", "precision"))
     assert first.solver.steps + second.solver.steps == max_steps
     assert min(first.solver.steps, second.solver.steps) >= 1
@@ -54,6 +55,25 @@ def test_auto_is_fast_for_exact_gradients_and_cosine_for_batches():
     batches = mean_first_recipe(ARCHITECTURE, 100, batch_size=10)
     assert batches == mean_first_recipe(ARCHITECTURE, 100, "cosine", batch_size=10)
     assert batches != mean_first_recipe(ARCHITECTURE, 100, "fast", batch_size=10)
+
+
+def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
+    params = init_params(0, Architecture(2, (3,)))
+    alone, joint = mean_first_recipe(ARCHITECTURE, 100, "fast").stages
+    rates = joint.relative_rates(params._asdict())
+    for network, weight, bias in (("mean", 0.1, 0.3), ("precision", 1.0, 3.0)):
+        for layer, own in zip(rates[network], getattr(params, network), strict=True):
+            assert (layer.weight.shape, layer.bias.shape) == (own.weight.shape, own.bias.shape)
+            np.testing.assert_allclose(layer.weight, weight)
+            np.testing.assert_allclose(layer.bias, bias, rtol=1e-6)
+    (first, *_) = alone.relative_rates({"mean": params.mean})["mean"]
+    assert (float(first.weight[0, 0]), float(first.bias[0])) == (1.0, 3.0)
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+def test_other_schedules_have_one_rate_for_all(schedule):
+    for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
+        assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None
 
 
 @pytest.mark.parametrize("held", ["mean", "precision"])

@@ -145,6 +145,21 @@ def test_a_flat_cell_is_caught_at_the_constant_model_long_before_the_step_limit(
     assert fit.objective == pytest.approx(0.5 * (1 + np.log(variance)), abs=1e-4)
 
 
+def test_a_fit_above_the_constant_model_gives_way_to_it_and_only_such_a_fit():
+    batch = pad(rows(), 64)
+    constant = 0.5 * (1 + np.log(np.var(batch.y)))
+    lively = tile.init_params(0, SMALL)
+    for objective, gives_way in ((constant + 0.01, True), (constant - 0.01, False), (float("nan"), False)):
+        fit = Fit(lively, Status.OUT_OF_STEPS, float(objective), 0.3, 700)
+        after = tile._or_constant(fit, batch)
+        if not gives_way:
+            assert after is fit
+            continue
+        assert (after.status, after.relative_gradient, after.steps) == (Status.CONVERGED, 0.0, 700)
+        terms = joint_objective(after.params, batch, strengths(1.0, -1.0), SMALL.activation)
+        assert float(sum(terms)) / float(strengths(1.0, -1.0).likelihood) == pytest.approx(after.objective, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("where", "flat", "lively"), [((2.0, -4.0), "precision", "mean"), ((-1.0, 9.0), "mean", "precision")]
 )
@@ -154,7 +169,7 @@ def test_a_network_that_falls_flat_is_held_at_its_best_level_while_the_other_goe
     (fit,) = train_tile(batch, [Job(*where, seed=0)], recipe)
     assert not any(np.any(layer.weight) for layer in getattr(fit.params, flat))
     assert any(np.any(layer.weight) for layer in getattr(fit.params, lively))
-    assert fit.steps == 1500
+    assert recipe.stages[1].solver.steps <= fit.steps <= 1500  # a mean that is flat leaves the first stage early
     expected = hold_constant(fit.params, batch, "leaky_relu", flat)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), fit.params, expected)
     terms = joint_objective(fit.params, batch, strengths(*where), "leaky_relu")

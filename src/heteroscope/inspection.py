@@ -56,6 +56,8 @@ def inspect_model(
     scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
 
     levelled = settle_levels(params, sample, activation, weighted=bool(stage.alone))
+    if stage.levels:
+        params = params._replace(precision=levelled.precision)
     flat = {
         name: verdict & moves
         for name, verdict in collapses(stage.trains, levelled, pull_at, shrink, sample, activation).items()

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from heteroscope.errors import InputError
-from heteroscope.networks import PRECISION_FLOOR, Architecture, Params, predict_mean, predict_precision
+from heteroscope.networks import (
+    PRECISION_FLOOR,
+    Architecture,
+    Layer,
+    Network,
+    Params,
+    predict_mean,
+    predict_precision,
+)
 from heteroscope.objective import (
     Batch,
     Objective,
@@ -20,17 +28,19 @@ from heteroscope.objective import (
     weight_norm,
 )
 from heteroscope.regularisation import Strengths
-from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, fast_adam, paper_adam
+from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, fast_adam, fast_joint_adam, paper_adam
 
 SCHEDULES = ("auto", "fast", "cosine", "paper")
-MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
+MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
+MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of a mean that has been fitted before, and of all biases
 
 
 class Stage(NamedTuple):
     """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed.
 
     `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
-    level in closed form, and a step costs half.
+    level in closed form, and a step costs half. A stage that `levels` leaves the precision where it fits the residuals.
+    The rates are relative to the solver's.
     """
 
     objective: Objective
@@ -38,6 +48,9 @@ class Stage(NamedTuple):
     solver: Adam
     alone: tuple[tuple[str, Objective], ...] = ()
     held: str | None = None
+    levels: bool = False
+    mean_rate: float = 1.0
+    bias_rate: float = 1.0
 
     @property
     def program(self) -> "Stage":
@@ -47,7 +60,24 @@ class Stage(NamedTuple):
     def holding(self, network: str) -> "Stage":
         """The same stage with one network constant, for the network that is left."""
         ((survivor, objective),) = [pair for pair in self.alone if pair[0] != network]
-        return Stage(objective, (survivor,), self.solver, held=network)
+        solver = fast_adam(self.solver.steps)
+        return self._replace(objective=objective, trains=(survivor,), solver=solver, alone=(), held=network)
+
+    def relative_rates(self, networks: dict[str, Network]) -> dict[str, Network] | None:
+        """What the solver's rate is multiplied by in every weight and bias, or None where that is one everywhere."""
+        if self.mean_rate == self.bias_rate == 1.0:
+            return None
+        own = {"mean": self.mean_rate, "precision": 1.0}
+        return {
+            name: tuple(
+                Layer(
+                    jnp.full_like(layer.weight, own[name]),
+                    jnp.full_like(layer.bias, own[name] * self.bias_rate),
+                )
+                for layer in network
+            )
+            for name, network in networks.items()
+        }
 
 
 class Recipe(NamedTuple):
@@ -116,18 +146,18 @@ def mean_first_recipe(
         cycle = max(2, steps // 12)
         solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
     elif chosen == "fast":
-        solvers = fast_adam(first), fast_adam(steps - first)
+        solvers = fast_adam(first), fast_joint_adam(steps - first)
     else:
         peak = bearable_peak(architecture.hidden)
         solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
-    return Recipe(
-        architecture,
-        (
-            Stage(mean_objective, ("mean",), solvers[0]),
-            Stage(joint_objective, ("mean", "precision"), solvers[1], alone=ALONE if chosen == "fast" else ()),
-        ),
-        batch_size,
+    mean, joint = (
+        Stage(mean_objective, ("mean",), solvers[0]),
+        Stage(joint_objective, ("mean", "precision"), solvers[1]),
     )
+    if chosen == "fast":
+        mean = mean._replace(objective=mean_alone_objective, levels=True, bias_rate=BIAS_RATE)
+        joint = joint._replace(alone=ALONE, mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
+    return Recipe(architecture, (mean, joint), batch_size)
 
 
 def choose_schedule(batch_size: int | None) -> str:

@@ -54,7 +54,7 @@ def phase_diagram(
     activation: str = defaults.PAPER_ACTIVATION,
     start: str | float = "he",
     schedule: str = "auto",
-    max_steps: int = defaults.POINT_STEPS,
+    max_steps: int = defaults.DIAGRAM_STEPS,
     batch_size: Any = "auto",
     random_state: int = 0,
     n_jobs: int | None = None,

@@ -17,8 +17,9 @@ from jax.flatten_util import ravel_pytree
 from jax.stages import Lowered
 from jaxtyping import Array, Float, Int
 
+from heteroscope.constant import constant_params
 from heteroscope.inspection import Inspection, inspect_model, residual_gradient, settled, status_of, trained
-from heteroscope.networks import Params, init_params
+from heteroscope.networks import PRECISION_FLOOR, Params, init_params
 from heteroscope.objective import Batch
 from heteroscope.regularisation import Strengths, strengths
 from heteroscope.stages import Recipe, Stage
@@ -68,7 +69,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
     steps = [0] * len(jobs)
     for number, stage in enumerate(recipe.stages, 1):
         first = FIRST_CHECK if recipe.retires else stage.solver.steps
-        looks = number == len(recipe.stages) or (recipe.retires and stage.solver.steps >= first)
+        looks = number == len(recipe.stages) or stage.levels or (recipe.retires and stage.solver.steps >= first)
         own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
         models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
@@ -87,7 +88,8 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
                     if own[index] != common:
                         models[index] = enter(model, own[index], done)
             active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
-    return [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
+    fits = [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
+    return [_or_constant(fit, rows) for fit in fits] if recipe.stages[-1].alone else fits
 
 
 def tile_programs(n_rows: int, recipe: Recipe) -> dict[str, Callable[[], Lowered]]:
@@ -153,6 +155,16 @@ def fit_of(model: Model, found: Inspection, steps: int) -> Fit:
     return Fit(params, status_of(found), float(found.objective), residual_gradient(found), steps)
 
 
+def _or_constant(fit: Fit, rows: Batch) -> Fit:
+    """The fit, or the constant model if its objective, (1 + log variance of y) / 2, is lower: both are minima."""
+    level = np.mean(rows.weight * rows.y)
+    objective = 0.5 * (1.0 + np.log(np.mean(rows.weight * (rows.y - level) ** 2) + PRECISION_FLOOR))
+    if not fit.objective > objective:
+        return fit
+    params = jax.device_get(constant_params(fit.params, rows))
+    return fit._replace(params=params, status=Status.CONVERGED, objective=float(objective), relative_gradient=0.0)
+
+
 def _advance(
     models: list[Model], active: list[int], rows: Batch, n_steps: int, stage: Stage, recipe: Recipe, looks: bool
 ) -> Iterator[tuple[Model, Inspection | None]]:
@@ -214,7 +226,10 @@ def take_steps(
 
     `batch_at(step, key)` gives the key that is left and the rows of each step.
     """
-    flat, unravel = ravel_pytree(trained(model.params, stage))
+    networks = trained(model.params, stage)
+    flat, unravel = ravel_pytree(networks)
+    rates = stage.relative_rates(networks)
+    relative = 1.0 if rates is None else ravel_pytree(rates)[0]
 
     def loss(flat: Float[Array, " variable"], batch: Batch) -> Float[Array, ""]:
         params = model.params._replace(**unravel(flat))
@@ -223,7 +238,7 @@ def take_steps(
     def step(number: Any, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         flat, state, key = carry
         key, batch = batch_at(number, key)
-        flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat)
+        flat, state = stage.solver.step(jax.grad(loss)(flat, batch), state, flat, relative)
         return flat, state, key
 
     flat, state, key = jax.lax.fori_loop(0, n_steps, step, (flat, model.solver_state, model.key))

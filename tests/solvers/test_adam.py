@@ -1,4 +1,4 @@
-"""Adam against its equations written in NumPy, and the two schedules against their formulas."""
+"""Adam against its equations written in NumPy, and the schedules against their formulas."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heteroscope.errors import InputError
-from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, paper_adam, triangular2
+from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, fast_adam, paper_adam, triangular2
 
 
 def numpy_adam(start, gradient_of, rates, clip, momentum, memory, epsilon):
@@ -32,7 +32,7 @@ def run(adam, start, gradient_of):
 
 @pytest.mark.parametrize(("momentum", "memory"), [(0.9, 0.999), (0.99, 0.95)])
 @pytest.mark.parametrize("clip", [1000.0, 0.5])
-@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+@pytest.mark.parametrize("schedule", ["cosine", "linear", "paper"])
 def test_steps_equal_the_equations(schedule, clip, momentum, memory):
     random = np.random.default_rng(0)
     start, curvature = random.normal(size=6), random.uniform(0.1, 10, 6)
@@ -113,6 +113,20 @@ def test_the_cosine_warms_up_for_two_per_cent_and_ends_at_zero():
         assert float(rate(step)) == pytest.approx(expected, rel=1e-3, abs=1e-9)
 
 
+def test_the_line_warms_up_for_two_per_cent_and_ends_at_zero():
+    rate = partial(fast_adam(1000).learning_rate, length=1000)
+    for step, expected in ((0, 0.0), (5, 5e-3), (20, 2e-2), (265, 1.5e-2), (510, 1e-2), (1000, 0.0)):
+        assert float(rate(step)) == pytest.approx(expected, rel=1e-5, abs=1e-9)
+
+
+def test_relative_rates_scale_each_variables_own_step():
+    adam, gradient, variables = cosine_adam(100), jnp.array([2.0, -0.5, 3.0]), jnp.array([1.0, 2.0, 3.0])
+    state, relative = adam.init(variables, position=10), jnp.array([1.0, 0.1, 3.0])
+    plain, _ = adam.step(gradient, state, variables)
+    scaled, _ = adam.step(gradient, state, variables, relative)
+    np.testing.assert_allclose(scaled - variables, relative * (plain - variables), rtol=1e-4)
+
+
 def test_clipping_and_failure_stay_with_the_model_they_happen_to():
     adam = Adam(5, schedule="paper", peak=1e-2, floor=1e-4, cycle=4, clip=1.0)
 
@@ -135,7 +149,7 @@ def test_a_peak_that_is_no_rate_is_refused(peak):
 
 
 def test_an_unknown_schedule_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="cosine, paper"):
+    with pytest.raises(InputError, match="cosine, linear, paper"):
         Adam(10, schedule="step").learning_rate(0, 10)
 
 

@@ -46,7 +46,9 @@ class Numbers(click.ParamType):
 @click.option("--rhos", type=Numbers(), default=None, help=f"Values of rho, 0.5,0.9,0.99.  [default: {_PAPER_GRID}]")
 @click.option("--gammas", type=Numbers(), default=None, help=f"Values of gamma.  [default: {_PAPER_GRID}]")
 @click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models a cell.")
-@click.option("--steps", "max_steps", type=int, default=defaults.POINT_STEPS, show_default=True, help="Steps a model.")
+@click.option(
+    "--steps", "max_steps", type=int, default=defaults.DIAGRAM_STEPS, show_default=True, help="Steps a model."
+)
 @click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of its layers.")
 @click.option("--activation", default=defaults.PAPER_ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
 @click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')

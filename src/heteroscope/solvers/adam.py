@@ -1,4 +1,4 @@
-"""Adam with a schedule, for one model: the paper's triangular2 cycles, or one cosine from a peak to nothing.
+"""Adam with a schedule, for one model: the paper's triangular2 cycles, or one cosine or line from a peak to nothing.
 
 m <- b m + (1 - b) g,    v <- c v + (1 - c) g^2,    variables <- variables - rate * m' / (sqrt(v') + epsilon)
 
@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from heteroscope.errors import InputError
 
-SHAPES = ("cosine", "paper")
+SHAPES = ("cosine", "linear", "paper")
 
 Variables = Float[Any, " variable"]
 Count = Int[Any, ""] | int
@@ -54,15 +54,19 @@ class Adam(NamedTuple):
         zeros = np.zeros(variables.shape, variables.dtype)
         return AdamState(np.int32(position), np.int32(self.steps), np.int32(0), zeros, zeros)
 
-    def step(self, gradient: Variables, state: AdamState, variables: Variables) -> tuple[Variables, AdamState]:
-        """variables - rate * m' / (sqrt(v') + epsilon), the gradient's norm clipped first."""
+    def step(
+        self, gradient: Variables, state: AdamState, variables: Variables, relative: Variables | float = 1.0
+    ) -> tuple[Variables, AdamState]:
+        """variables - rate * relative * m' / (sqrt(v') + epsilon), the gradient's norm clipped first."""
         gradient = gradient * jnp.minimum(1.0, self.clip / jnp.sqrt(jnp.sum(gradient**2)))
         first = self.momentum * state.first + (1.0 - self.momentum) * gradient
         second = self.memory * state.second + (1.0 - self.memory) * gradient**2
         seen = state.seen + 1
         rate = self.learning_rate(state.position, state.length) / _share_seen(self.momentum, seen, first)
         size = jnp.sqrt(second / _share_seen(self.memory, seen, second)) + self.epsilon
-        return variables - rate * first / size, AdamState(state.position + 1, state.length, seen, first, second)
+        return variables - rate * relative * first / size, AdamState(
+            state.position + 1, state.length, seen, first, second
+        )
 
     def average_gradient(self, state: AdamState) -> Variables:
         """m': the gradient averaged over the last steps. At a kink it vanishes where the gradient itself only jumps."""
@@ -74,6 +78,8 @@ class Adam(NamedTuple):
             return triangular2(self.floor, self.peak, self.cycle, self.offset)(position)
         if self.schedule == "cosine":
             return warm_cosine(position, length, self.floor, self.peak)
+        if self.schedule == "linear":
+            return warm_line(position, length, self.floor, self.peak)
         raise InputError(f"schedule must be one of {', '.join(SHAPES)}, got {self.schedule!r}")
 
 
@@ -84,10 +90,20 @@ def _share_seen(decay: float, seen: Int[Any, ""], moment: Variables) -> Float[An
 
 def warm_cosine(position: Count, length: Count, low: float, high: float) -> Rate:
     """A straight line from zero to high for two per cent of the length, then half a cosine to low."""
+    return _warm(position, length, low, high, lambda fallen: 0.5 * (1.0 + jnp.cos(jnp.pi * fallen)))
+
+
+def warm_line(position: Count, length: Count, low: float, high: float) -> Rate:
+    """A straight line from zero to high for two per cent of the length, then one to low."""
+    return _warm(position, length, low, high, lambda fallen: 1.0 - fallen)
+
+
+def _warm(position: Count, length: Count, low: float, high: float, left: Callable[[Any], Any]) -> Rate:
+    """`left` is what is left of the height once a share of the way down is done."""
     warm_up = jnp.minimum(jnp.maximum(jnp.asarray(length) // 50, 1), length - 1)  # none where there is one step only
     fallen = jnp.clip((position - warm_up) / jnp.maximum(length - warm_up, 1), 0.0, 1.0)
-    cosine = low + (high - low) * 0.5 * (1.0 + jnp.cos(jnp.pi * fallen))
-    return jnp.where(position < warm_up, high * position / jnp.maximum(warm_up, 1), cosine)
+    falling = low + (high - low) * left(fallen)
+    return jnp.where(position < warm_up, high * position / jnp.maximum(warm_up, 1), falling)
 
 
 def triangular2(low: float, high: float, cycle: int, offset: int = 0) -> Callable[[Count], Rate]:
@@ -119,5 +135,14 @@ def bearable_peak(hidden: Sequence[int]) -> float:
 
 
 def fast_adam(steps: int) -> Adam:
-    """For exact gradients: the same with momentum over fifty steps, which noise would spoil."""
-    return cosine_adam(steps)._replace(momentum=0.98)
+    """For exact gradients: a line to zero, and momentum over a hundred steps, which noise would spoil."""
+    return cosine_adam(steps)._replace(schedule="linear", momentum=0.99)
+
+
+def fast_joint_adam(steps: int) -> Adam:
+    """The same for both networks, with moments that last equally long.
+
+    Where a precision is high, a small step of the mean makes a gradient a thousand times as large as the one before. A
+    momentum that remembers it longer than the squares do carries the model away.
+    """
+    return fast_adam(steps)._replace(momentum=0.98, memory=0.98)
