@@ -111,7 +111,7 @@ def test_a_padded_task_is_the_unpadded_one_up_to_rounding():
 
 
 def test_room_for_more_rows_does_not_change_what_batches_are_drawn():
-    task, batches = Task(rows(64), JOBS[3:4]), RECIPE._replace(batch_size=16)
+    task, batches = Task(rows(64), JOBS[3:4]), mean_first_recipe(RECIPE.architecture, 60, batch_size=16)
     ((tight,),), ((roomy,),) = (train([task], batches, n_jobs=1, capacity=room) for room in (0, 200))
     assert roomy.objective == pytest.approx(tight.objective, rel=1e-4)
     ((other,),) = train([Task(rows(64), [JOBS[3]._replace(seed=99)])], batches, n_jobs=1)

@@ -21,7 +21,7 @@ from heteroscope.predictive import predict_members, stack_members
 from heteroscope.rows import Rows
 from heteroscope.stages import mean_first_recipe
 from heteroscope.store import NAME
-from heteroscope.sweep import rows_a_step
+from heteroscope.sweep import rows_a_step, steps_of_a_model
 from heteroscope.tile import Job
 
 RHOS, GAMMAS = [0.5, 0.99, 0.9999], [0.01, 0.9]
@@ -202,3 +202,14 @@ def test_test_rows_have_the_columns_of_the_training_rows():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
     with pytest.raises(InputError, match="X_test has other columns than X, or in another order"):
         phase_diagram(frame, frame["a"], X_test=frame[["b", "a"]], y_test=frame["a"], rhos=[0.9], gammas=[0.1])
+
+
+def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():
+    exact, batches = (steps_of_a_model("auto", batch_size) for batch_size in (None, 256))
+    assert exact > batches > 0
+    assert {steps_of_a_model(50, batch_size) for batch_size in (None, 256)} == {50}
+
+
+def test_a_number_of_steps_that_is_none_is_refused(split):
+    with pytest.raises(InputError, match="max_steps must be an integer of at least 2, got 'many'"):
+        phase_diagram(split.x_train, split.y_train, rhos=[0.5], gammas=[0.5], max_steps="many")

@@ -13,7 +13,7 @@ from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, descri
 from scipy.special import logit
 
 from heteroscope import datasets
-from heteroscope.defaults import DIAGRAM_STEPS
+from heteroscope.defaults import EXACT_STEPS
 from heteroscope.engine import Task, train
 from heteroscope.networks import Architecture
 from heteroscope.rows import Rows
@@ -24,7 +24,7 @@ from heteroscope.tile import Job
 CLOSE, CLOSER = 0.02, 0.001
 
 
-def main(name: str, max_steps: int = DIAGRAM_STEPS) -> None:
+def main(name: str, max_steps: int = EXACT_STEPS) -> None:
     """Train every stored cell with the default recipe and print the two side by side."""
     split = datasets.load(name, seed=0)
     rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))

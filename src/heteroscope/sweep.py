@@ -54,7 +54,7 @@ def phase_diagram(
     activation: str = defaults.PAPER_ACTIVATION,
     start: str | float = "he",
     schedule: str = "auto",
-    max_steps: int = defaults.DIAGRAM_STEPS,
+    max_steps: int | str = defaults.DIAGRAM_STEPS,
     batch_size: Any = "auto",
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -85,7 +85,7 @@ def phase_diagram(
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    recipe = mean_first_recipe(architecture, max_steps, schedule, n_batch)
+    recipe = mean_first_recipe(architecture, steps_of_a_model(max_steps, n_batch), schedule, n_batch)
     settings = {
         "data": _fingerprint(data.rows),
         "rho": list(rhos),
@@ -96,7 +96,7 @@ def phase_diagram(
         "activation": activation,
         "start": start,
         "schedule": schedule,
-        "max_steps": max_steps,
+        "max_steps": recipe.steps,
         "batch_size": recipe.batch_size or "all rows",
         "heteroscope": version("heteroscope"),
         "jax": version("jax"),
@@ -191,6 +191,13 @@ def rows_a_step(wanted: Any, n_rows: int) -> int | None:
     if wanted == "auto" and n_rows <= EXACT_UP_TO:
         return None
     return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
+
+
+def steps_of_a_model(wanted: Any, batch_size: int | None) -> int:
+    """A diagram is about minima: "auto" takes more steps where each sees all rows. The recipe checks what is given."""
+    if wanted == "auto":
+        return defaults.EXACT_STEPS if batch_size is None else defaults.BATCH_STEPS
+    return wanted
 
 
 def _ground(

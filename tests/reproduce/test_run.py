@@ -25,6 +25,7 @@ TINY = SMALL._replace(
     points=48,
     hidden=(8, 8),
     max_steps=300,
+    line_steps=300,
     n_seeds=1,
 )
 

@@ -25,7 +25,7 @@ from heteroscope.search.points import believable
 from heteroscope.search.race import aside, up_to_the_level, with_points_aside
 from heteroscope.stages import mean_first_recipe
 
-RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600)
+RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600, "cosine")
 
 
 @pytest.fixture(scope="module")

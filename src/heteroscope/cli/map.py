@@ -7,7 +7,7 @@ import click
 
 from heteroscope import defaults
 from heteroscope.cli.files import named_features, refuse_unwritable
-from heteroscope.cli.fit import Sizes
+from heteroscope.cli.fit import IntegerOrAuto, Sizes
 from heteroscope.cli.one_line import OneLineCommand
 from heteroscope.cli.show import print_phase_counts, verbosity
 from heteroscope.errors import InputError
@@ -18,6 +18,7 @@ Examples:
   heteroscope map table.csv --target price --out price-map --seeds 3
   heteroscope map concrete --out concrete-map --backend dask --scheduler tcp://10.0.0.1:8786
 """
+_STEPS = f"Steps a model.  [default: auto: {defaults.EXACT_STEPS}, in batches {defaults.BATCH_STEPS}]"
 _PAPER_GRID = "the paper's 22 values"
 THEORY_POINTS = 1024  # of the field theory's diagram on the page
 
@@ -46,9 +47,7 @@ class Numbers(click.ParamType):
 @click.option("--rhos", type=Numbers(), default=None, help=f"Values of rho, 0.5,0.9,0.99.  [default: {_PAPER_GRID}]")
 @click.option("--gammas", type=Numbers(), default=None, help=f"Values of gamma.  [default: {_PAPER_GRID}]")
 @click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models a cell.")
-@click.option(
-    "--steps", "max_steps", type=int, default=defaults.DIAGRAM_STEPS, show_default=True, help="Steps a model."
-)
+@click.option("--steps", "max_steps", type=IntegerOrAuto(), default=defaults.DIAGRAM_STEPS, help=_STEPS)
 @click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of its layers.")
 @click.option("--activation", default=defaults.PAPER_ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
 @click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')

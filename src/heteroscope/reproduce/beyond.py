@@ -61,7 +61,7 @@ def _control_parts(scale: Scale) -> Parts:
     gammas = tuple(alpha * CONSTANT_RHO / (1 - CONSTANT_RHO) for alpha in ALPHAS)
     parts: dict[str, Part] = {}
     for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
-        common = (scale.n_seeds, hidden, scale.max_steps)
+        common = (scale.n_seeds, hidden, scale.line_steps)
         parts[f"{depth}, heteroskedastic"] = Line("sine", points, *common)
         parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common)
     return parts

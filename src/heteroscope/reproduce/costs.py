@@ -15,7 +15,7 @@ from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
 from heteroscope.rows import batch_rows
-from heteroscope.sweep import rows_a_step
+from heteroscope.sweep import rows_a_step, steps_of_a_model
 
 COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
@@ -39,7 +39,8 @@ def seconds(part: Any) -> float:
 @seconds.register
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
-    return COMPILE + n_models * SHARE * part.max_steps * _operations(part.data, part.hidden, rows_a_step) / RATE
+    steps = steps_of_a_model(part.max_steps, rows_a_step("auto", len(datasets.load(part.data).y_train)))
+    return COMPILE + n_models * SHARE * steps * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 
 @seconds.register

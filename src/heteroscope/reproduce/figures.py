@@ -45,7 +45,7 @@ def _diagonals(scale: Scale) -> Parts:
         return summary_parts(scale)
     points = tuple((rho, 1 - rho) for rho in scale.diagonal)
     lines = {
-        title: Line(one.data, points, one.n_seeds, one.hidden, one.max_steps)
+        title: Line(one.data, points, one.n_seeds, one.hidden, scale.line_steps)
         for title, one in summary_networks(scale).items()
     }
     return {FIELD: theory("sine", scale), **lines}

@@ -45,7 +45,7 @@ class Networks(NamedTuple):
     gammas: tuple[float, ...]
     n_seeds: int
     hidden: tuple[int, ...]
-    max_steps: int
+    max_steps: int | str
     start: str | float = "he"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:

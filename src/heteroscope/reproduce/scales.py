@@ -18,7 +18,8 @@ class Scale(NamedTuple):
     points: int  # of the field theory
     hysteresis_points: int
     hidden: tuple[int, ...]
-    max_steps: int  # of a network in a diagram
+    max_steps: int | str  # of a network in a diagram
+    line_steps: int  # of a network on a line through it
     n_seeds: int  # of a cell in the diagrams whose spread is shown
     n_seeds_rest: int  # of a cell in all others
     n_runs: int  # of a method in a table
@@ -55,6 +56,7 @@ SMALL = Scale(
     hysteresis_points=256,
     hidden=(64, 64, 64),
     max_steps=1000,
+    line_steps=1000,
     n_seeds=2,
     n_seeds_rest=1,
     n_runs=2,
@@ -71,7 +73,8 @@ FULL = Scale(
     points=4096,
     hysteresis_points=1024,
     hidden=defaults.PAPER_HIDDEN,
-    max_steps=defaults.POINT_STEPS,
+    max_steps=defaults.DIAGRAM_STEPS,
+    line_steps=defaults.POINT_STEPS,
     n_seeds=6,
     n_seeds_rest=6,
     n_runs=6,
