@@ -122,6 +122,7 @@ def test_without_test_rows_there_is_one_split(split):
         ({"n_seeds": 0}, "n_seeds must be a positive integer"),
         ({"hidden": (0,)}, "hidden must be"),
         ({"batch_size": "some"}, "batch_size must be"),
+        ({"max_steps": "many"}, "max_steps must be"),
         ({"y": np.zeros(64)}, "the target is constant"),
         ({"y": np.full(64, np.nan)}, "NaN"),
     ],
@@ -208,8 +209,3 @@ def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():
     exact, batches = (steps_of_a_model("auto", batch_size) for batch_size in (None, 256))
     assert exact > batches > 0
     assert {steps_of_a_model(50, batch_size) for batch_size in (None, 256)} == {50}
-
-
-def test_a_number_of_steps_that_is_none_is_refused(split):
-    with pytest.raises(InputError, match="max_steps must be an integer of at least 2, got 'many'"):
-        phase_diagram(split.x_train, split.y_train, rhos=[0.5], gammas=[0.5], max_steps="many")
