@@ -6,10 +6,10 @@ import pytest
 
 from heteroscope.constant import hold_constant
 from heteroscope.errors import InputError
-from heteroscope.networks import Architecture, init_params
+from heteroscope.networks import Architecture, init_params, predict_mean
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import strengths
-from heteroscope.stages import mean_alone_objective, mean_first_recipe
+from heteroscope.stages import first_mean_objective, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
 
@@ -27,7 +27,7 @@ def test_the_papers_schedule_splits_600_000_steps_as_the_paper_does():
 def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     first, second = mean_first_recipe(ARCHITECTURE, max_steps, schedule).stages
     assert first.trains == ("mean",)
-    assert first.objective is (mean_alone_objective if schedule in ("auto", "fast") else mean_objective)
+    assert first.objective is (first_mean_objective if schedule in ("auto", "fast") else mean_objective)
     assert (second.objective, second.trains) == (joint_objective, ("mean", "precision"))
     assert first.solver.steps + second.solver.steps == max_steps
     assert min(first.solver.steps, second.solver.steps) >= 1
@@ -74,6 +74,18 @@ def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
 def test_other_schedules_have_one_rate_for_all(schedule):
     for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
         assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None
+
+
+def test_the_first_mean_is_fitted_with_the_precision_of_the_moment_up_to_a_hundred():
+    random = np.random.default_rng(0)
+    rows = Batch(random.normal(size=(30, 2)), random.normal(size=30), np.ones(30))
+    params, where = init_params(0, Architecture(2, (6, 6))), strengths(1.0, -0.5)
+    terms = first_mean_objective(params, rows, where, "leaky_relu")
+    residual = np.asarray(predict_mean(params, rows.x, "leaky_relu")) - rows.y
+    expected = where.likelihood * 0.5 * (1 + np.log(np.mean(residual**2) + 0.01))
+    assert float(terms.likelihood) == pytest.approx(float(expected), rel=1e-5)
+    squares = sum(float(np.sum(layer.weight**2)) for layer in params.mean)
+    assert float(terms.penalty) == pytest.approx(float(where.mean_penalty) * squares, rel=1e-5)
 
 
 @pytest.mark.parametrize("held", ["mean", "precision"])

@@ -34,6 +34,8 @@ SCHEDULES = ("auto", "fast", "cosine", "paper")
 MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of a mean that has been fitted before, and of all biases
 
+FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
+
 
 class Stage(NamedTuple):
     """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed.
@@ -60,8 +62,7 @@ class Stage(NamedTuple):
     def holding(self, network: str) -> "Stage":
         """The same stage with one network constant, for the network that is left."""
         ((survivor, objective),) = [pair for pair in self.alone if pair[0] != network]
-        solver = fast_adam(self.solver.steps)
-        return self._replace(objective=objective, trains=(survivor,), solver=solver, alone=(), held=network)
+        return self._replace(objective=objective, trains=(survivor,), alone=(), held=network)
 
     def relative_rates(self, networks: dict[str, Network]) -> dict[str, Network] | None:
         """What the solver's rate is multiplied by in every weight and bias, or None where that is one everywhere."""
@@ -104,14 +105,21 @@ class Recipe(NamedTuple):
         return self._replace(stages=())
 
 
-def mean_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+def mean_alone_objective(
+    params: Params, batch: Batch, strengths: Strengths, activation: str, floor: float = PRECISION_FLOOR
+) -> Terms:
     """rho (1 + log mean[w (mean - y)^2]) / 2 + the mean's penalty: the joint one at the best constant precision."""
     mean = predict_mean(params, batch.x, activation)
     variance = jnp.mean(batch.weight * (mean - batch.y) ** 2)
     return Terms(
-        likelihood=strengths.likelihood * 0.5 * (1.0 + jnp.log(variance + PRECISION_FLOOR)),
+        likelihood=strengths.likelihood * 0.5 * (1.0 + jnp.log(variance + floor)),
         penalty=strengths.mean_penalty * weight_norm(params.mean),
     )
+
+
+def first_mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """The same with a floor: where targets have no noise the logarithm has no end, and steps would grow too long."""
+    return mean_alone_objective(params, batch, strengths, activation, floor=FIRST_VARIANCE)
 
 
 def precision_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
@@ -155,7 +163,7 @@ def mean_first_recipe(
         Stage(joint_objective, ("mean", "precision"), solvers[1]),
     )
     if chosen == "fast":
-        mean = mean._replace(objective=mean_alone_objective, levels=True, bias_rate=BIAS_RATE)
+        mean = mean._replace(objective=first_mean_objective, levels=True, bias_rate=BIAS_RATE)
         joint = joint._replace(alone=ALONE, mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
     return Recipe(architecture, (mean, joint), batch_size)
 

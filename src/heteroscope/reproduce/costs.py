@@ -19,7 +19,7 @@ from heteroscope.sweep import rows_a_step, steps_of_a_model
 
 COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
-SHARE, LINE_SHARE = 0.35, 0.3  # of its steps that a model of a diagram and one of a line takes, many of them flat
+SHARE, LINE_SHARE = 0.3, 0.3  # of its steps that a model of a diagram and one of a line takes, many of them flat
 STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's format
 FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
 
