@@ -70,9 +70,15 @@ def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
     assert (float(first.weight[0, 0]), float(first.bias[0])) == (1.0, 3.0)
 
 
-@pytest.mark.parametrize("schedule", ["cosine", "paper"])
-def test_other_schedules_have_one_rate_for_all(schedule):
-    for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
+def test_from_a_small_start_fast_does_not_fit_the_mean_to_the_end_first():
+    first, joint = mean_first_recipe(Architecture(1, start=1e-3), 100, "fast").stages
+    assert (first.objective, first.solver.steps, joint.solver.steps) == (mean_objective, 10, 90)
+    assert joint.alone
+
+
+@pytest.mark.parametrize(("schedule", "start"), [("cosine", "he"), ("paper", "he"), ("fast", 1e-3)])
+def test_other_schedules_have_one_rate_for_all(schedule, start):
+    for stage in mean_first_recipe(Architecture(1, start=start), 100, schedule).stages:
         assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None
 
 

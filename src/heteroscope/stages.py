@@ -28,11 +28,20 @@ from heteroscope.objective import (
     weight_norm,
 )
 from heteroscope.regularisation import Strengths
-from heteroscope.solvers.adam import Adam, bearable_peak, cosine_adam, fast_adam, fast_joint_adam, paper_adam
+from heteroscope.solvers.adam import (
+    Adam,
+    bearable_peak,
+    cosine_adam,
+    escaping_adam,
+    fast_adam,
+    fast_joint_adam,
+    paper_adam,
+)
 
 SCHEDULES = ("auto", "fast", "cosine", "paper")
-MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
-MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of a mean that has been fitted before, and of all biases
+MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
+# Of "fast" from a He start: the steps that fit the mean to the end, and then the mean's rate; the rate of all biases.
+FITTED_SHARE, MEAN_RATE, BIAS_RATE = 0.5, 0.1, 3.0
 
 FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
@@ -139,7 +148,7 @@ ALONE = (("mean", mean_alone_objective), ("precision", precision_alone_objective
 def mean_first_recipe(
     architecture: Architecture, max_steps: object, schedule: str = "auto", batch_size: int | None = None
 ) -> Recipe:
-    """The mean alone under squared error, then both networks; each stage has its share of `max_steps`.
+    """The mean alone, then both networks; each stage has its share of `max_steps`.
 
     The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages.
     """
@@ -147,24 +156,25 @@ def mean_first_recipe(
         raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
-    steps = int(max_steps)
     chosen = choose_schedule(batch_size) if schedule == "auto" else schedule
-    first = max(1, round(steps * MEAN_SHARE[chosen]))
+    fits_first = chosen == "fast" and architecture.start == "he"  # a mean by itself would not leave the zero network
+    steps = int(max_steps)
+    first = max(1, round(steps * (FITTED_SHARE if fits_first else MEAN_SHARE[chosen])))
     if chosen == "paper":
         cycle = max(2, steps // 12)
         solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
-    elif chosen == "fast":
+    elif fits_first:
         solvers = fast_adam(first), fast_joint_adam(steps - first)
+    elif chosen == "fast":
+        solvers = escaping_adam(first), escaping_adam(steps - first)
     else:
         peak = bearable_peak(architecture.hidden)
         solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
-    mean, joint = (
-        Stage(mean_objective, ("mean",), solvers[0]),
-        Stage(joint_objective, ("mean", "precision"), solvers[1]),
-    )
-    if chosen == "fast":
+    mean = Stage(mean_objective, ("mean",), solvers[0])
+    joint = Stage(joint_objective, ("mean", "precision"), solvers[1], alone=ALONE if chosen == "fast" else ())
+    if fits_first:
         mean = mean._replace(objective=first_mean_objective, levels=True, bias_rate=BIAS_RATE)
-        joint = joint._replace(alone=ALONE, mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
+        joint = joint._replace(mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
     return Recipe(architecture, (mean, joint), batch_size)
 
 

@@ -146,3 +146,8 @@ def fast_joint_adam(steps: int) -> Adam:
     momentum that remembers it longer than the squares do carries the model away.
     """
     return fast_adam(steps)._replace(momentum=0.98, memory=0.98)
+
+
+def escaping_adam(steps: int) -> Adam:
+    """For exact gradients from a small start: unsteady enough to leave the zero network where the data outweigh it."""
+    return cosine_adam(steps)._replace(momentum=0.98)
