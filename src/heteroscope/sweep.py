@@ -194,10 +194,10 @@ def rows_a_step(wanted: Any, n_rows: int) -> int | None:
 
 
 def steps_of_a_model(wanted: Any, batch_size: int | None) -> int:
-    """A diagram is about minima: "auto" takes more steps where each sees all rows. The recipe checks what is given."""
+    """A diagram is about minima: "auto" takes more steps where each sees all rows."""
     if wanted == "auto":
         return defaults.EXACT_STEPS if batch_size is None else defaults.BATCH_STEPS
-    return wanted
+    return positive_integer("max_steps", wanted)
 
 
 def _ground(
