@@ -42,7 +42,6 @@ SCHEDULES = ("auto", "fast", "cosine", "paper")
 MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 # Of "fast" from a He start: the steps that fit the mean to the end, and then the mean's rate; the rate of all biases.
 FITTED_SHARE, MEAN_RATE, BIAS_RATE = 0.5, 0.1, 3.0
-
 FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
 
