@@ -43,6 +43,7 @@ ORDER = [
     "backends",
     "store",
     "measuring",
+    "exchange",
     "sweep",
     "gaussian",
     "estimators",

@@ -9,7 +9,7 @@ from heteroscope.errors import InputError
 from heteroscope.networks import Architecture, init_params, predict_mean
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import strengths
-from heteroscope.stages import first_mean_objective, mean_first_recipe
+from heteroscope.stages import exchanging_rounds, first_mean_objective, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
 
@@ -31,6 +31,16 @@ def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     assert (second.objective, second.trains) == (joint_objective, ("mean", "precision"))
     assert first.solver.steps + second.solver.steps == max_steps
     assert min(first.solver.steps, second.solver.steps) >= 1
+
+
+@pytest.mark.parametrize(("max_steps", "shares"), [(8000, [3000, 3000, 2000]), (3, [1, 1, 1]), (2, [1, 1])])
+def test_rounds_have_all_steps_and_the_last_half_of_the_rate(max_steps, shares):
+    rounds = exchanging_rounds(ARCHITECTURE, max_steps)
+    assert [recipe.steps for recipe in rounds] == shares
+    first, second = mean_first_recipe(ARCHITECTURE, sum(shares[:2])).stages
+    assert [recipe.stages for recipe in rounds[:2]] == [(first,), (second,)]
+    for (again,) in (recipe.stages for recipe in rounds[2:]):
+        assert again.solver == second.solver._replace(steps=shares[2], peak=second.solver.peak / 2)
 
 
 def test_a_recipe_can_be_compiled_in():

@@ -16,11 +16,11 @@ from scipy.special import logit
 from heteroscope import datasets, metrics, open_diagram, phase_diagram
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError
-from heteroscope.networks import Architecture, input_gradients
+from heteroscope.networks import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.predictive import predict_members, stack_members
 from heteroscope.rows import Rows
-from heteroscope.stages import mean_first_recipe
-from heteroscope.store import NAME
+from heteroscope.stages import exchanging_rounds, mean_first_recipe
+from heteroscope.store import ROUNDS
 from heteroscope.sweep import rows_a_step, steps_of_a_model
 from heteroscope.tile import Job
 
@@ -63,13 +63,16 @@ def test_dimensions_names_and_attributes(diagram):
     assert (diagram.attrs["hidden"], diagram.attrs["start"], diagram.attrs["max_steps"]) == ("8,8", "he", 300)
 
 
-def test_a_cell_is_the_engines_model_scored_by_the_metrics(diagram, split):
+def test_a_cell_is_the_engines_model_scored_by_the_metrics(split):
     rows = Rows(split.x_train, split.y_train, np.ones(64))
     scaling = rows.scaling()
     recipe = mean_first_recipe(Architecture(1, (8, 8)), 300)
     jobs = [Job(float(logit(0.99)), float(logit(0.9)), seed=1)]
     ((fit,),) = train([Task(rows.batch(scaling), jobs)], recipe)
-    cell = diagram.sel(rho=0.99, gamma=0.9, seed=1)
+    tests = {"X_test": split.x_test, "y_test": split.y_test}
+    apart = phase_diagram(split.x_train, split.y_train, **tests, **SMALL, exchange=False)
+    assert apart.attrs["exchange"] == 0
+    cell = apart.sel(rho=0.99, gamma=0.9, seed=1)
     mean, std = predict_members(stack_members([fit.params]), split.x_test, scaling, "leaky_relu")
     mean, std = (mean[0] - scaling.y_centre) / scaling.y_scale, std[0] / scaling.y_scale
     np.testing.assert_allclose(cell["mean"][64:], mean, rtol=1e-5, atol=1e-6)
@@ -83,6 +86,44 @@ def test_a_cell_is_the_engines_model_scored_by_the_metrics(diagram, split):
     )
     assert float(cell.objective) == fit.objective
     assert int(cell.steps) == fit.steps
+
+
+def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(diagram, split):
+    """The same by hand, for one seed: the objective of every cell with every model, written out."""
+    rows = Rows(split.x_train, split.y_train, np.ones(64))
+    batch = rows.batch(rows.scaling())
+    points = [(rho, gamma) for rho in RHOS for gamma in GAMMAS]
+    jobs = [Job(float(logit(rho)), float(logit(gamma)), seed=1) for rho, gamma in points]
+    rounds = exchanging_rounds(Architecture(1, (8, 8)), 300)
+    assert [recipe.steps for recipe in rounds] == [112, 113, 75]
+    starts, taken = None, np.zeros(len(points), int)
+    for number, recipe in enumerate(rounds):
+        (fits,) = train([Task(batch, jobs, starts)], recipe)
+        taken += [fit.steps for fit in fits]
+        starts = []
+        for rho, gamma in points:
+            tried = [by_hand(fit.params, batch, rho, gamma, mean_alone=number == 0) for fit in fits]
+            starts.append(fits[int(np.argmin(tried))].params)
+    assert diagram.attrs["exchange"] == 1
+    np.testing.assert_array_equal(diagram.objective.sel(seed=1).values.ravel(), [fit.objective for fit in fits])
+    np.testing.assert_array_equal(diagram.steps.sel(seed=1).values.ravel(), taken)
+
+
+def by_hand(params, batch, rho, gamma, mean_alone):
+    """(1/2N) sum [precision r^2 - log precision] + (1 - rho)/rho [gamma |mean weights|^2 + (1 - gamma) |others|^2]."""
+    squares = [sum((layer.weight.astype(float) ** 2).sum() for layer in network) for network in params]
+    residual = np.asarray(predict_mean(params, batch.x, "leaky_relu"), float) - batch.y
+    precision = np.asarray(predict_precision(params, batch.x, "leaky_relu"), float)
+    if mean_alone:
+        precision, squares[1] = np.full(len(residual), 1 / np.mean(residual**2)), 0.0
+    likelihood = 0.5 * np.mean(precision * residual**2 - np.log(precision))
+    return likelihood + (1 - rho) / rho * (gamma * squares[0] + (1 - gamma) * squares[1])
+
+
+@pytest.mark.parametrize("other", [{"start": 1e-3}, {"batch_size": 16}, {"schedule": "cosine"}, {"exchange": False}])
+def test_models_are_exchanged_only_where_minima_are_asked_for(split, other):
+    small = {"rhos": [0.5], "gammas": [0.1, 0.9], "hidden": (4,), "max_steps": 20}
+    assert phase_diagram(split.x_train, split.y_train, **small | other).attrs["exchange"] == 0
 
 
 def test_units_do_not_matter(diagram, split):
@@ -152,7 +193,8 @@ if __name__ == "__main__":
 
 
 def marks(folder):
-    return len(list((folder / NAME / "done").glob("*.0"))) + len(list((folder / NAME / "done").glob("*.[12]")))
+    """How many tiles are finished, of all rounds together."""
+    return sum(len(list(done.glob("*.*"))) for done in folder.glob("**/done"))
 
 
 def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
@@ -160,13 +202,12 @@ def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
     script.write_text(SCRIPT)
     chance = random.Random(0)
     killed = 0
-    while killed < 2:
-        before = marks(tmp_path / "killed")
+    for enough in (5, 60):  # tiles of 24 in each of three rounds: in the first, and in the last
         # a session of its own, so that the whole family can be killed at once
         run = subprocess.Popen([sys.executable, script, tmp_path / "killed"], start_new_session=True)
-        while run.poll() is None and marks(tmp_path / "killed") == before:
+        while run.poll() is None and marks(tmp_path / "killed") < enough:
             time.sleep(0.02)
-        time.sleep(chance.uniform(0.0, 0.3))
+        time.sleep(chance.uniform(0.0, 0.1))
         if run.poll() is not None:
             break
         os.killpg(run.pid, signal.SIGKILL)
@@ -174,13 +215,14 @@ def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
         killed += 1
         unfinished = open_diagram(tmp_path / "killed")
         assert (unfinished.phase == "").any()
-        assert (unfinished.phase != "").any()
+        assert (unfinished.phase != "").any() == (enough == 60)
     assert killed
     rows = {"X": split.x_train, "y": split.y_train, "X_test": split.x_test, "y_test": split.y_test}
     whole = phase_diagram(**rows, **SWEEP | {"n_jobs": 1})
     resumed = phase_diagram(**rows, **SWEEP, store=tmp_path / "killed")
     assert resumed.identical(open_diagram(tmp_path / "killed"))
     assert resumed.identical(whole)
+    assert not (tmp_path / "killed" / ROUNDS).exists(), "nothing is left of the models that rounds handed over"
 
 
 def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):

@@ -12,7 +12,7 @@ from heteroscope.networks import Architecture, predict_mean, predict_precision
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import logits, strengths
 from heteroscope.solvers.adam import Adam, cosine_adam
-from heteroscope.stages import Recipe, Stage, mean_first_recipe
+from heteroscope.stages import Recipe, Stage, exchanging_rounds, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job, lanes, train_tile
 
@@ -227,3 +227,34 @@ def test_models_side_by_side_in_lanes_are_the_models_one_by_one_up_to_rounding(m
     for one, other in zip(alone, beside, strict=True):
         assert one.objective == pytest.approx(other.objective, rel=0.02)
         assert one.status is other.status
+
+
+def test_a_model_goes_on_from_networks_that_were_trained_before():
+    batch, where = pad(rows(), 64), logits(0.9, 0.1)
+    solver = cosine_adam(400)
+    recipe = Recipe(SMALL, (Stage(joint_objective, ("mean", "precision"), solver),))
+    (first,) = train_tile(batch, [Job(*where, seed=0)], recipe)
+    later = recipe._replace(stages=(recipe.stages[0]._replace(solver=solver._replace(peak=1e-4)),))
+    (second,) = train_tile(batch, [Job(*where, seed=1)], later, [first.params])
+    assert second.objective < first.objective
+    assert second.objective > first.objective - 0.05, "a hundredth of the rate leads nowhere else"
+
+
+def test_a_training_that_only_harms_ends_where_it_began():
+    batch, where = pad(rows(), 64), logits(0.9, 0.1)
+    stage = Stage(joint_objective, ("mean", "precision"), cosine_adam(400))
+    (first,) = train_tile(batch, [Job(*where, seed=0)], Recipe(SMALL, (stage,)))
+    wild = Recipe(SMALL, (stage._replace(solver=Adam(50, schedule="paper", peak=5.0, floor=5.0)),), retires=False)
+    (second,) = train_tile(batch, [Job(*where, seed=0)], wild, [first.params])
+    for ours, begun in zip(jax.tree.leaves(second.params), jax.tree.leaves(first.params), strict=True):
+        np.testing.assert_array_equal(ours, begun)
+    assert second.objective == pytest.approx(first.objective, rel=1e-6)
+    assert second.steps == 50
+
+
+def test_a_constant_model_that_is_taken_over_costs_no_step():
+    batch = pad(rows(), 64)
+    recipe = exchanging_rounds(SMALL, 400)[1]
+    constant = constant_params(tile.start_model(Job(-8.0, 0.0, 0), recipe).params, batch)
+    (fit,) = train_tile(batch, [Job(-8.0, 0.0, seed=0)], recipe, [jax.device_get(constant)])
+    assert (fit.status, fit.steps) == (Status.CONVERGED, 0)

@@ -8,6 +8,6 @@ FEW_ROWS, FOLDS_OF_FEW_ROWS, HELD_OUT_OF_MANY_ROWS = 2000, 5, 0.2  # what "auto"
 BATCH_OF_FEW_ROWS, BATCH_OF_MANY_ROWS, NO_BATCHES_UP_TO = 128, 256, 32  # the same
 COARSE_POINTS, FINE_POINTS, ASIDE_POINTS, FINALISTS = 8, 6, 4, 3
 POINT_STEPS, SEARCH_STEPS = 4000, "auto"  # of a fit at one point, and of each model of a search or a baseline
-DIAGRAM_STEPS, EXACT_STEPS, BATCH_STEPS = "auto", 7000, 4000  # of a model of a diagram, and what "auto" means
+DIAGRAM_STEPS, EXACT_STEPS, BATCH_STEPS = "auto", 8000, 4000  # of a model of a diagram, and what "auto" means
 FEWEST_STEPS, MOST_STEPS = 1000, 20_000  # what "auto" means, with a step a row between them
 POINT_MEMBERS, SEARCH_MEMBERS = 1, 5

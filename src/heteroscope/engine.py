@@ -18,6 +18,7 @@ from joblib.externals.loky import ProcessPoolExecutor, process_executor
 from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
+from heteroscope.networks import Params
 from heteroscope.objective import Batch
 from heteroscope.programs import compile_together, keep_programs
 from heteroscope.progress import Progress
@@ -32,10 +33,16 @@ MAX_TILE = 16  # models that one task holds: few enough for a steady progress ba
 
 
 class Task(NamedTuple):
-    """Models to train on the same rows."""
+    """Models to train on the same rows, each from its seed's start or from networks that were trained before."""
 
     rows: Batch
     jobs: Sequence[Job]
+    starts: Sequence[Params] | None = None
+
+    def part(self, first: int, last: int) -> "Task":
+        """The same for some of the jobs."""
+        starts = None if self.starts is None else self.starts[first:last]
+        return Task(self.rows, self.jobs[first:last], starts)
 
 
 def train(
@@ -56,7 +63,7 @@ def train(
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
     pieces = [
-        (number, first, Task(task.rows, task.jobs[first : first + tile]))
+        (number, first, task.part(first, first + tile))
         for number, task in enumerate(tasks)
         for first in range(0, len(task.jobs), tile)
     ]
@@ -88,7 +95,7 @@ def train_each(
         n_rows = max(n_rows, capacity)
     n_rows = -(-n_rows // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
-    calls = [(index, padded[id(task.rows)], task.jobs, recipe, finish) for index, task in enumerate(tasks)]
+    calls = [(index, padded[id(task.rows)], task.jobs, task.starts, recipe, finish) for index, task in enumerate(tasks)]
     yield from run(_train_alone, calls, n_jobs)
 
 
@@ -155,12 +162,17 @@ def _run_on_ray(work: Callable[..., Any], calls: list[tuple]) -> Iterator[Any]:
 
 
 def _train_alone(
-    index: int, rows: Batch, jobs: Sequence[Job], recipe: Recipe, finish: Callable[[list[Fit]], Any] | None
+    index: int,
+    rows: Batch,
+    jobs: Sequence[Job],
+    starts: Sequence[Params] | None,
+    recipe: Recipe,
+    finish: Callable[[list[Fit]], Any] | None,
 ) -> tuple[int, Any]:
     """A tile in a process of its own."""
     prepare_worker()
     _compile_once(rows.y.shape[0], recipe._replace(stages=tuple(stage.program for stage in recipe.stages)))
-    fits = train_tile(rows, jobs, recipe)
+    fits = train_tile(rows, jobs, recipe, starts)
     return index, finish(fits) if finish else fits
 
 

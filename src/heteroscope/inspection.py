@@ -107,8 +107,9 @@ def residual_gradient(found: Inspection) -> float:
     """The smaller of the last relative gradient and the one averaged over the last steps.
 
     Minima of networks with kinks lie on kinks: the gradient jumps there from step to step, only its average vanishes.
+    Before the first step there is no average (NaN).
     """
-    return float(np.minimum(found.relative_gradient, found.average_gradient))
+    return float(np.fmin(found.relative_gradient, found.average_gradient))
 
 
 def trained(params: Params, stage: Stage) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def measure(fits: list[Fit], data: Data, activation: str) -> dict[str, np.ndarra
 
 
 def _measure_one(fit: Fit, data: Data, activation: str) -> dict[str, Any]:
-    seen = {split: _evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
+    seen = {split: evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
     means = {split: part.mean for split, part in seen.items()}
     stds = {split: part.std for split, part in seen.items()}
     with np.errstate(invalid="ignore", over="ignore"):
@@ -67,7 +67,8 @@ class Outputs(NamedTuple):
     precision_energy: float
 
 
-def _evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str) -> Outputs:
+def evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str) -> Outputs:
+    """One model on rows that are standardised already."""
     parts = [
         [part[:n_rows] for part in jax.device_get(_outputs(params, block, activation))]
         for block, n_rows in padded_blocks(x)

@@ -42,6 +42,7 @@ SCHEDULES = ("auto", "fast", "cosine", "paper")
 MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 # Of "fast" from a He start: the steps that fit the mean to the end, and then the mean's rate; the rate of all biases.
 FITTED_SHARE, MEAN_RATE, BIAS_RATE = 0.5, 0.1, 3.0
+AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
 FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
 
@@ -151,13 +152,11 @@ def mean_first_recipe(
 
     The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages.
     """
-    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
-        raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
+    steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
     chosen = choose_schedule(batch_size) if schedule == "auto" else schedule
     fits_first = chosen == "fast" and architecture.start == "he"  # a mean by itself would not leave the zero network
-    steps = int(max_steps)
     first = max(1, round(steps * (FITTED_SHARE if fits_first else MEAN_SHARE[chosen])))
     if chosen == "paper":
         cycle = max(2, steps // 12)
@@ -175,6 +174,23 @@ def mean_first_recipe(
         mean = mean._replace(objective=first_mean_objective, levels=True, bias_rate=BIAS_RATE)
         joint = joint._replace(mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
     return Recipe(architecture, (mean, joint), batch_size)
+
+
+def exchanging_rounds(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
+    """The stages of "fast" one by one, and the last again at half of its rate; models are exchanged between them."""
+    steps = checked_steps(max_steps)
+    again = round(steps * AGAIN_SHARE)
+    recipe = mean_first_recipe(architecture, steps - again, schedule="fast")
+    joint = recipe.stages[-1]
+    last = joint._replace(solver=joint.solver._replace(steps=again, peak=joint.solver.peak / 2))
+    return tuple(recipe._replace(stages=(stage,)) for stage in (*recipe.stages, last) if stage.solver.steps)
+
+
+def checked_steps(max_steps: object) -> int:
+    """As a number of steps, of which there must be one for each of two stages."""
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
+        raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
+    return int(max_steps)
 
 
 def choose_schedule(batch_size: int | None) -> str:

@@ -21,7 +21,7 @@ from heteroscope.errors import InputError
 from heteroscope.files import claimed
 from heteroscope.status import Status
 
-NAME = "diagram.zarr"
+NAME, ROUNDS = "diagram.zarr", "rounds"
 CODES = {"phase": [str(phase) for phase in PHASES], "status": [str(status) for status in Status]}
 ABSENT = -1  # the code of a cell that has not been trained yet
 ZARR_FORMAT: Literal[2] = 2  # what every reader of Zarr knows, and whose strings need no extension
@@ -36,6 +36,10 @@ class Growing:
         self._arrays = arrays
         self.done = np.asarray(arrays["done"][:]).astype(bool)
 
+    def of_seed(self, seed: int) -> dict[str, np.ndarray]:
+        """What is there of one seed, rho and gamma as the first two axes of each array."""
+        return {name: np.asarray(array[:, :, seed]) for name, array in self._arrays.items() if name != "done"}
+
     def add(self, tile: Tile, values: Mapping[str, np.ndarray]) -> None:
         """Write one tile, gamma along the first axis of every value; then mark it as done."""
         row, seed = tile
@@ -46,8 +50,8 @@ class Growing:
 
 
 def code(name: str, words: Sequence[str]) -> Int8[np.ndarray, "_"]:
-    """Phases or statuses as small integers, which files hold best."""
-    return np.array([CODES[name].index(word) for word in words], np.int8)
+    """Phases or statuses as small integers, which files hold best; "" is that of a cell not trained yet."""
+    return np.array([CODES[name].index(word) if word else ABSENT for word in words], np.int8)
 
 
 def no_codes(name: str, shape: tuple[int, ...]) -> xr.Variable:
@@ -82,6 +86,30 @@ def growing(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> 
             f"{folder} cannot be written to ({error.strerror or error}); what was finished is kept: "
             "make room or choose another folder, and run the same again"
         ) from error
+
+
+def left_by_round(folder: Path, number: int, shape: tuple[int, int, int], n_weights: int) -> Growing:
+    """What one round of a diagram leaves to the next, made empty or found in `folder`: see `exchange.leave`.
+
+    `shape` is that of the diagram's cells, whose folder is claimed already.
+    """
+    path = folder / ROUNDS / f"{number}.zarr"
+    if not path.exists():
+        partial = path.with_name(f".{path.name}.part")
+        shutil.rmtree(partial, ignore_errors=True)
+        group = zarr.open_group(partial, mode="w", zarr_format=ZARR_FORMAT)
+        n_rhos, n_gammas, n_seeds = shape
+        for name, last, kind in (("weights", (n_weights,), "f4"), ("worth", (3,), "f8"), ("steps", (), "i4")):
+            group.create_array(name, shape=(*shape, *last), chunks=(1, n_gammas, 1, *last), dtype=kind)
+        group.create_array("done", shape=(n_rhos, n_seeds), chunks=(1, 1), dtype="bool")
+        partial.rename(path)
+    group = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT)
+    return Growing({name: group[name] for name in ("weights", "worth", "steps", "done")})
+
+
+def forget_rounds(folder: Path) -> None:
+    """Remove what rounds have left: a finished diagram does not need it."""
+    shutil.rmtree(folder / ROUNDS, ignore_errors=True)
 
 
 def open_diagram(folder: str | Path) -> xr.Dataset:

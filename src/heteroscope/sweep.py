@@ -1,19 +1,21 @@
 """From a grid of (rho, gamma) and some seeds to one Dataset of trained networks; saved as it goes, resumed if stopped.
 
-A tile is all gammas of one rho and one seed: what one process trains, scores and hands over at a time.
+A tile is all gammas of one rho and one seed: what one process trains, scores and hands over at a time. Where models are
+exchanged, all tiles go through one round of training before the first goes through the next.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Int32
 from scipy.special import logit
 from sklearn.utils import check_X_y
 
@@ -21,20 +23,28 @@ from heteroscope import defaults
 from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows
 from heteroscope.engine import ATTEMPTS, LOST_WORKER, Task, prepare_worker, run, train_each
 from heteroscope.errors import InputError, positive_integer
+from heteroscope.exchange import best_models, leave, weights_to_params
 from heteroscope.grids import NETWORK_GRID
 from heteroscope.lockstep.fitting import SEARCH_SHARE, Ground, refuse_beside_a_stream, survey_ground
 from heteroscope.lockstep.rounds import Plan, train_on_stream
 from heteroscope.lockstep.worker import Judging
 from heteroscope.measuring import Data, measure
-from heteroscope.networks import (
-    Architecture,
-    check_architecture,
-)
+from heteroscope.networks import Architecture, Params, check_architecture
 from heteroscope.predictive import predict_members
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows, batch_rows
-from heteroscope.stages import Recipe, mean_first_recipe
-from heteroscope.store import CODES, Growing, Tile, decoded, growing, no_codes, open_diagram
+from heteroscope.stages import Recipe, exchanging_rounds, mean_first_recipe
+from heteroscope.store import (
+    CODES,
+    Growing,
+    Tile,
+    decoded,
+    forget_rounds,
+    growing,
+    left_by_round,
+    no_codes,
+    open_diagram,
+)
 from heteroscope.streams.stream import Stream
 from heteroscope.tile import Fit, Job
 
@@ -56,6 +66,7 @@ def phase_diagram(
     schedule: str = "auto",
     max_steps: int | str = defaults.DIAGRAM_STEPS,
     batch_size: Any = "auto",
+    exchange: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
     store: str | Path | None = None,
@@ -68,6 +79,10 @@ def phase_diagram(
     fitted to. With `store`, a folder, every finished tile is saved at once, and the same call goes on where a stopped
     one left off. `name` is the data set's, for titles; `progress(done, total)` counts models. Where the work is done
     follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
+
+    With `exchange`, cells of one seed take over each other's models between rounds of training, wherever that lowers
+    their own objective (`exchange.py`). This is done where steps see all rows and start from He's weights, and not
+    otherwise: with batches trainings are too noisy to tell, and from a small start it is the start that is asked about.
 
     X may be a stream, which brings its own target and test rows: each tile reads it once, and scores are of a sample of
     its rows and of those held out.
@@ -85,7 +100,10 @@ def phase_diagram(
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    recipe = mean_first_recipe(architecture, steps_of_a_model(max_steps, n_batch), schedule, n_batch)
+    n_steps = steps_of_a_model(max_steps, n_batch)
+    recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
+    exchanges = exchange and n_batch is None and schedule in ("auto", "fast") and start == "he"
+    rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
     settings = {
         "data": _fingerprint(data.rows),
         "rho": list(rhos),
@@ -98,6 +116,7 @@ def phase_diagram(
         "schedule": schedule,
         "max_steps": recipe.steps,
         "batch_size": recipe.batch_size or "all rows",
+        "exchange": int(exchanges),  # files hold no booleans among their attributes
         "heteroscope": version("heteroscope"),
         "jax": version("jax"),
     }
@@ -111,61 +130,155 @@ def phase_diagram(
         kept = nullcontext(Growing(arrays | {"done": np.zeros((len(rhos), len(seeds)), bool)}))
     else:
         kept = growing(Path(store), template, settings)
-    with kept as growth:
-        train_tiles = _stream_trainer(ground, recipe, n_jobs) if ground else _memory_trainer(data, recipe, n_jobs)
-        _train_missing(growth, data, rhos, gammas, seeds, recipe, train_tiles, progress)
+    grid = Grid(logit(rhos), logit(gammas), seeds)
+    with kept as growth, _rounds_folder(store) as folder:
+        if ground:
+            train_tiles = _stream_trainer(ground, recipe, n_jobs)
+            _train_missing(growth, grid, train_tiles, partial(measure, data=data, activation=activation), progress)
+        else:
+            _train_rounds(growth, grid, data, rounds, folder, n_jobs, progress)
+        forget_rounds(folder)
     if store is not None:
         return open_diagram(store)
     return decoded(template)
 
 
-def _train_missing(
+class Grid(NamedTuple):
+    """The points of a diagram, as logits, and its seeds."""
+
+    logit_rhos: Float[np.ndarray, " rho"]
+    logit_gammas: Float[np.ndarray, " gamma"]
+    seeds: range
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of rho, gamma and seed."""
+        return len(self.logit_rhos), len(self.logit_gammas), len(self.seeds)
+
+    def jobs(self, tile: Tile) -> list[Job]:
+        """The models of one tile."""
+        row, seed = tile
+        return [Job(float(self.logit_rhos[row]), float(gamma), self.seeds[seed]) for gamma in self.logit_gammas]
+
+
+@contextmanager
+def _rounds_folder(store: str | Path | None) -> Iterator[Path]:
+    """Where rounds leave their models: with the diagram, so that it can be resumed, or nowhere that lasts."""
+    if store is not None:
+        yield Path(store)
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _train_rounds(
     growth: Growing,
+    grid: Grid,
     data: Data,
-    rhos: Float[np.ndarray, " rho"],
-    gammas: Float[np.ndarray, " gamma"],
-    seeds: range,
-    recipe: Recipe,
-    train_tiles: "TileTrainer",
+    rounds: Sequence[Recipe],
+    folder: Path,
+    n_jobs: int | None,
     progress: Progress | None,
 ) -> None:
-    """Train the tiles that are not there yet; a worker that dies costs its tiles, not the sweep."""
-    finish = partial(measure, data=data, activation=recipe.architecture.activation)
+    """Every round but the last leaves its models to the next, the last one fills the diagram."""
+    architecture = rounds[-1].architecture
+    activation = architecture.activation
+    n_weights, to_params = weights_to_params(architecture)
+    starts: dict[Tile, list[Params]] | None = None
+    before: Any = np.zeros(grid.shape, np.int32)
+    for number, recipe in enumerate(rounds):
+        share = _share(progress, number, len(rounds))
+        train_tiles = _memory_trainer(data, recipe, n_jobs, starts)
+        if number == len(rounds) - 1:
+            _train_missing(growth, grid, train_tiles, partial(measure, data=data, activation=activation), share, before)
+        elif not growth.done.all():
+            left = left_by_round(folder, number, grid.shape, n_weights)
+            mean_alone = "precision" not in recipe.stages[-1].trains
+            finish = partial(leave, data=data, activation=activation, mean_alone=mean_alone)
+            _train_missing(left, grid, train_tiles, finish, share, before)
+            starts, before = _taken_over(left, grid, to_params)
+
+
+def _taken_over(
+    left: Growing, grid: Grid, to_params: Callable[[Any], Params]
+) -> tuple[dict[Tile, list[Params]], Int32[np.ndarray, "rho gamma seed"]]:
+    """The models that the cells of each tile go on with, and the steps that cells have taken; equal models are one."""
+    starts: dict[Tile, list[Params]] = {}
+    steps = np.zeros(grid.shape, np.int32)
+    z_rho, z_gamma = (part.ravel() for part in np.meshgrid(grid.logit_rhos, grid.logit_gammas, indexing="ij"))
+    for seed in range(len(grid.seeds)):
+        found = left.of_seed(seed)
+        steps[:, :, seed] = found["steps"]
+        best = best_models(found["worth"].reshape(-1, 3), z_rho, z_gamma)
+        weights = found["weights"].reshape(len(best), -1)
+        models = {int(index): to_params(weights[index]) for index in np.unique(best)}
+        for row, indices in enumerate(best.reshape(grid.shape[:2])):
+            starts[row, seed] = [models[int(index)] for index in indices]
+    return starts, steps
+
+
+def _share(progress: Progress | None, number: int, n_rounds: int) -> Progress | None:
+    """Progress of one round as progress of all, in models."""
+    if progress is None or n_rounds == 1:
+        return progress
+    return lambda done, total: progress((number * total + done) // n_rounds, total)
+
+
+def _train_missing(
+    growth: Growing,
+    grid: Grid,
+    train_tiles: "TileTrainer",
+    finish: "Finish",
+    progress: Progress | None,
+    before: Int32[np.ndarray, "rho gamma seed"] | int = 0,
+) -> None:
+    """Train the tiles that are not there yet; a worker that dies costs its tiles, not the sweep.
+
+    `before` is the number of steps that cells have taken in earlier rounds.
+    """
+    n_gammas = len(grid.logit_gammas)
+    taken = np.broadcast_to(before, grid.shape)
     failures = 0
     while not growth.done.all():
         tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)]
-        jobs = [_jobs(tile, rhos, gammas, seeds) for tile in tiles]
-        before = growth.done.sum()
+        finished = growth.done.sum()
         if progress:
-            progress(int(before) * len(gammas), growth.done.size * len(gammas))
+            progress(int(finished) * n_gammas, growth.done.size * n_gammas)
         try:
-            for index, values in train_tiles(jobs, finish):
-                growth.add(tiles[index], values)
+            for index, values in train_tiles(tiles, grid, finish):
+                row, seed = tiles[index]
+                growth.add((row, seed), {**values, "steps": values["steps"] + taken[row, :, seed]})
                 if progress:
-                    progress(int(growth.done.sum()) * len(gammas), growth.done.size * len(gammas))
+                    progress(int(growth.done.sum()) * n_gammas, growth.done.size * n_gammas)
         except Exception as error:
-            failures = failures + 1 if growth.done.sum() == before else 0
+            failures = failures + 1 if growth.done.sum() == finished else 0
             if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
                 raise
 
 
 Finish = Callable[[list[Fit]], dict[str, np.ndarray]]
-TileTrainer = Callable[[Sequence[Sequence[Job]], Finish], Iterator[tuple[int, dict[str, np.ndarray]]]]
+TileTrainer = Callable[[Sequence[Tile], Grid, Finish], Iterator[tuple[int, dict[str, np.ndarray]]]]
 
 
-def _memory_trainer(data: Data, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
+def _memory_trainer(
+    data: Data, recipe: Recipe, n_jobs: int | None, starts: Mapping[Tile, Sequence[Params]] | None
+) -> TileTrainer:
     """Tiles on the training rows, all of them in memory."""
     batch = data.rows["train"].batch(data.scaling)
-    return lambda tiles, finish: train_each([Task(batch, jobs) for jobs in tiles], recipe, n_jobs=n_jobs, finish=finish)
+
+    def train_tiles(tiles: Sequence[Tile], grid: Grid, finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        tasks = [Task(batch, grid.jobs(tile), None if starts is None else starts[tile]) for tile in tiles]
+        return train_each(tasks, recipe, n_jobs=n_jobs, finish=finish)
+
+    return train_tiles
 
 
 def _stream_trainer(ground: Ground, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
     """Tiles on a stream, each read by the worker that trains it."""
 
-    def train_tiles(tiles: Sequence[Sequence[Job]], finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        for index, values, error in run(
-            _tile_of_stream, [(index, ground, jobs, recipe, finish) for index, jobs in enumerate(tiles)], n_jobs
-        ):
+    def train_tiles(tiles: Sequence[Tile], grid: Grid, finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        calls = [(index, ground, grid.jobs(tile), recipe, finish) for index, tile in enumerate(tiles)]
+        for index, values, error in run(_tile_of_stream, calls, n_jobs):
             if error is not None:
                 raise InputError(error)
             yield index, values
@@ -207,11 +320,6 @@ def _ground(
     if X_test is not None or y_test is not None:
         raise InputError("a stream holds out test rows of its own: leave out X_test and y_test")
     return survey_ground(stream, SEARCH_SHARE, batch_size, seed, store, None, False)
-
-
-def _jobs(tile: Tile, rhos: Float[np.ndarray, " rho"], gammas: Float[np.ndarray, " gamma"], seeds: range) -> list[Job]:
-    row, seed = tile
-    return [Job(float(logit(rhos[row])), float(logit(gamma)), seeds[seed]) for gamma in gammas]
 
 
 def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:

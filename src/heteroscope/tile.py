@@ -62,9 +62,15 @@ class Model(NamedTuple):
     strengths: Strengths
 
 
-def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
-    """Run every stage of the recipe for every job; where models retire, settled and broken ones leave a stage early."""
+def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe, starts: Sequence[Params] | None = None) -> list[Fit]:
+    """Run every stage of the recipe for every job; where models retire, settled and broken ones leave a stage early.
+
+    With `starts`, each job begins with networks that were trained before, and ends with those if it finds none better.
+    """
     models = [start_model(job, recipe) for job in jobs]
+    if starts is not None:
+        models = [model._replace(params=start) for model, start in zip(models, starts, strict=True)]
+    begun: dict[int, Fit] = {}
     found: dict[int, Inspection] = {}
     steps = [0] * len(jobs)
     for number, stage in enumerate(recipe.stages, 1):
@@ -74,8 +80,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
         models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
         done = 0
-        while active and done < stage.solver.steps:
-            chunk = min(max(first, done), stage.solver.steps - done)
+        for chunk in _chunks(stage.solver.steps, first, looks_first=starts is not None and number == 1):
             done += chunk
             for common in dict.fromkeys(own[index] for index in active):
                 members = [index for index in active if own[index] == common]
@@ -87,9 +92,23 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe) -> list[Fit]:
                     found[index], own[index] = inspection, _narrowed(common, inspection)
                     if own[index] != common:
                         models[index] = enter(model, own[index], done)
+                    if not chunk:
+                        begun[index] = fit_of(model, inspection, 0)
             active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
     fits = [fit_of(model, found[index], steps[index]) for index, model in enumerate(models)]
+    fits = [_or_start(fit, begun.get(index)) for index, fit in enumerate(fits)]
     return [_or_constant(fit, rows) for fit in fits] if recipe.stages[-1].alone else fits
+
+
+def _chunks(n_steps: int, first: int, looks_first: bool) -> Iterator[int]:
+    """How many steps are taken between looks: `first`, then as many as all before; none before a first look."""
+    if looks_first:
+        yield 0
+    done = 0
+    while done < n_steps:
+        chunk = min(max(first, done), n_steps - done)
+        done += chunk
+        yield chunk
 
 
 def tile_programs(n_rows: int, recipe: Recipe) -> dict[str, Callable[[], Lowered]]:
@@ -153,6 +172,13 @@ def fit_of(model: Model, found: Inspection, steps: int) -> Fit:
     """What is told of a model once its training is over."""
     params = jax.device_get(model.params)
     return Fit(params, status_of(found), float(found.objective), residual_gradient(found), steps)
+
+
+def _or_start(fit: Fit, begun: Fit | None) -> Fit:
+    """The fit, or what it began with if that has the lower objective."""
+    if begun is None or fit.objective <= begun.objective:
+        return fit
+    return begun._replace(steps=fit.steps)
 
 
 def _or_constant(fit: Fit, rows: Batch) -> Fit:

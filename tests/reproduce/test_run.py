@@ -58,7 +58,8 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
 
 def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
     rhos = TINY.grid
-    whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps).make(tmp_path / "whole", 1, None)
+    whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps, exchange=False)
+    whole = whole.make(tmp_path / "whole", 1, None)
     told = []
     line = Line("sine", tuple((rho, 1 - rho) for rho in rhos), 1, TINY.hidden, TINY.max_steps).make(
         tmp_path / "line", 1, lambda *n: told.append(n)

@@ -34,8 +34,15 @@ Examples:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of ClimSim's published files; without, the solar flux is run on generated ones.",
 )
+@click.option(
+    "--records",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of parts in brief: what is there is not computed again, what is computed is added.",
+)
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
-def reproduce(names: tuple[str, ...], scale: str, out: Path, climsim: Path | None, n_jobs: int, quiet: bool) -> None:
+def reproduce(
+    names: tuple[str, ...], scale: str, out: Path, climsim: Path | None, records: Path | None, n_jobs: int, quiet: bool
+) -> None:
     """Make the figure or table NAME of the paper from scratch; `list` shows all names, `all` makes them all.
 
     --scale small takes minutes, full has the paper's own grids, seeds, points and networks and takes hours. Whatever is
@@ -53,7 +60,7 @@ def reproduce(names: tuple[str, ...], scale: str, out: Path, climsim: Path | Non
     if climsim:
         climsim_stream(climsim)  # says at once what is missing, not after the tables before it
         chosen = chosen.with_climsim(str(climsim.resolve()))
-    kitchen = Kitchen(out, chosen, n_jobs, bar)
+    kitchen = Kitchen(out, chosen, n_jobs, bar, records)
     if names == ("list",):
         print_recipes(RECIPES, kitchen)
         return

@@ -63,7 +63,7 @@ def _control_parts(scale: Scale) -> Parts:
     for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
         common = (scale.n_seeds, hidden, scale.line_steps)
         parts[f"{depth}, heteroskedastic"] = Line("sine", points, *common)
-        parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common)
+        parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common, exchange=False)
     return parts
 
 
@@ -147,7 +147,7 @@ BEYOND = {
     "start-scale": Recipe(
         "beyond the paper",
         "the same diagram from starts of different size",
-        lambda scale: {name: networks("sine", scale, start=start) for name, start in STARTS.items()},
+        lambda scale: {name: networks("sine", scale, start=start, exchange=False) for name, start in STARTS.items()},
         start_scale,
     ),
 }

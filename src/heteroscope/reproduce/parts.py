@@ -47,6 +47,7 @@ class Networks(NamedTuple):
     hidden: tuple[int, ...]
     max_steps: int | str
     start: str | float = "he"
+    exchange: bool = True
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram, kept tile by tile."""
@@ -62,6 +63,7 @@ class Networks(NamedTuple):
             hidden=self.hidden,
             max_steps=self.max_steps,
             start=self.start,
+            exchange=self.exchange,
             name=self.data,
             store=folder,
             n_jobs=n_jobs,
@@ -82,7 +84,7 @@ class Line(NamedTuple):
         """A diagram of one cell a point, each kept in a folder of its own, put together."""
         found = []
         for number, (rho, gamma) in enumerate(self.points):
-            one = Networks(self.data, (rho,), (gamma,), self.n_seeds, self.hidden, self.max_steps)
+            one = Networks(self.data, (rho,), (gamma,), self.n_seeds, self.hidden, self.max_steps, exchange=False)
             found.append(one.make(folder / f"point-{number}", n_jobs, None))
             if progress:
                 progress(len(found), len(self.points))

@@ -13,19 +13,22 @@ from heteroscope.files import whole
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
 from heteroscope.reproduce.recipe import Part, Recipe, part_settings, recipe_settings, settings_hash
+from heteroscope.reproduce.records import keep, recall
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import markdown
 
+PARTS = "parts"
 Bar = Callable[[str], AbstractContextManager[Progress | None]]  # a progress bar for the part of that name
 
 
 class Kitchen(NamedTuple):
-    """Where results go, how many processes compute them, and who is told how far they are."""
+    """Where results go, how many processes compute them, who is told how far they are, and where parts are kept."""
 
     out: Path
     scale: Scale
     n_jobs: int
     bar: Bar
+    records: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -36,11 +39,8 @@ class Kitchen(NamedTuple):
 def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
     """Make the parts that are missing, then figure, table and the record, which is written last and returned."""
     parts = recipe.parts(kitchen.scale)
-    found, seconds, folders = {}, 0.0, {}
-    for label, part in parts.items():
-        found[label], folders[label] = _make(part, kitchen)
-        seconds += _seconds(folders[label])
-    output = recipe.show(found)
+    made = {label: _make(part, kitchen) for label, part in parts.items()}
+    output = recipe.show({label: one.found for label, one in made.items()})
     folder = kitchen.folder
     folder.mkdir(parents=True, exist_ok=True)
     if output.figure is not None:
@@ -56,11 +56,11 @@ def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
         "scale": kitchen.scale.name,
         "command": f"heteroscope reproduce {name} --scale {kitchen.scale.name}",
         "heteroscope": version("heteroscope"),
-        "date": datetime.now(UTC).date().isoformat(),
-        "seconds": round(seconds, 1),
+        "date": _today(),
+        "seconds": round(sum(one.seconds for one in made.values()), 1),
         "verdict": output.verdict,
         "settings_hash": settings_hash(settings),
-        "parts": {label: str(path.relative_to(folder)) for label, path in folders.items()},
+        "parts": {label: f"{PARTS}/{one.name}" for label, one in made.items()},
         "settings": settings,
     }
     _write_json(folder / f"{name}.json", record)
@@ -73,11 +73,26 @@ def read_record(name: str, kitchen: Kitchen) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _make(part: Part, kitchen: Kitchen) -> tuple[Any, Path]:
-    """The part from its own folder, and the time it took, which is added up over interrupted runs."""
-    settings = part_settings(part)
-    key = settings_hash([settings, version("heteroscope")])
-    folder = kitchen.folder / "parts" / f"{type(part).__name__.lower()}-{part.data}-{key}"
+class Made(NamedTuple):
+    """A part that is there: what it is called, what was found, and how long that took."""
+
+    name: str
+    found: Any
+    seconds: float
+
+
+def part_name(part: Part) -> str:
+    """What the part's folder and records are called: its kind, its data set, and a hash of all that decides it."""
+    key = settings_hash([part_settings(part), version("heteroscope")])
+    return f"{type(part).__name__.lower()}-{part.data}-{key}"
+
+
+def _make(part: Part, kitchen: Kitchen) -> Made:
+    """The part from the records or from its own folder, and the time it took, added up over interrupted runs."""
+    name = part_name(part)
+    if kitchen.records and (kept := recall(kitchen.records, name)):
+        return Made(name, *kept)
+    folder = kitchen.folder / PARTS / name
     started, before, finished = time.perf_counter(), _seconds(folder), False
     try:
         with kitchen.bar(f"{type(part).__name__.lower()} of {part.data}") as progress:
@@ -86,8 +101,15 @@ def _make(part: Part, kitchen: Kitchen) -> tuple[Any, Path]:
     finally:
         if not _clock(folder).get("finished") and folder.is_dir():
             taken = before + time.perf_counter() - started
-            _write_json(_clock_file(folder), {"seconds": taken, "finished": finished, "settings": settings})
-    return found, folder
+            clock = {"seconds": taken, "finished": finished, "date": _today(), "settings": part_settings(part)}
+            _write_json(_clock_file(folder), clock)
+    if kitchen.records:
+        keep(kitchen.records, name, found, _clock(folder))
+    return Made(name, found, _seconds(folder))
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _seconds(folder: Path) -> float:

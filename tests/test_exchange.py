@@ -1,0 +1,53 @@
+"""Who takes over whose model: the lowest objective of all, by the sum written out."""
+
+import numpy as np
+import pytest
+
+from heteroscope.exchange import best_models, leave, weights_to_params
+from heteroscope.measuring import Data
+from heteroscope.networks import Architecture, init_params
+from heteroscope.rows import Rows
+from heteroscope.scaling import Scaling
+from heteroscope.status import Status
+from heteroscope.tile import Fit
+
+
+def test_every_cell_gets_the_model_of_the_lowest_objective_there():
+    random = np.random.default_rng(0)
+    worth = np.column_stack([random.normal(size=40), random.exponential(50, 40), random.exponential(50, 40)])
+    rho, gamma = random.uniform(0.01, 0.999, (2, 40))
+    found = best_models(worth, np.log(rho / (1 - rho)), np.log(gamma / (1 - gamma)))
+    for cell in range(40):
+        ratio = (1 - rho[cell]) / rho[cell]
+        tried = [w[0] + ratio * (gamma[cell] * w[1] + (1 - gamma[cell]) * w[2]) for w in worth]
+        assert found[cell] == np.argmin(tried)
+
+
+def test_a_cell_keeps_its_own_among_equals_and_never_takes_a_broken_one():
+    worth = np.array([[np.nan, 1.0, 1.0], [0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [np.inf, 0.0, 0.0]])
+    zeros = np.zeros(4)
+    assert list(best_models(worth, zeros, zeros)) == [1, 1, 2, 1]
+
+
+def test_where_all_are_broken_each_stays_with_itself():
+    worth = np.full((3, 3), np.nan)
+    assert list(best_models(worth, np.zeros(3), np.zeros(3))) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("hidden", [(), (5,), (4, 3)])
+def test_a_vector_of_weights_is_the_model_again(hidden):
+    architecture = Architecture(2, hidden)
+    params = init_params(3, architecture)
+    random = np.random.default_rng(1)
+    rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
+    scaling: Scaling = rows.scaling()
+    fit = Fit(params, Status.CONVERGED, 0.0, 0.0, 17)
+    left = leave([fit, fit], Data.of({"train": rows}, scaling), "leaky_relu", mean_alone=False)
+    n_weights, to_params = weights_to_params(architecture)
+    assert left["weights"].shape == (2, n_weights)
+    assert left["weights"].dtype == np.float32
+    for network, other in zip(params, to_params(left["weights"][1]), strict=True):
+        for layer, again in zip(network, other, strict=True):
+            np.testing.assert_array_equal(again.weight, layer.weight)
+            np.testing.assert_array_equal(again.bias, layer.bias)
+    assert list(left["steps"]) == [17, 17]
