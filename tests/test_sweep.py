@@ -248,6 +248,6 @@ def test_test_rows_have_the_columns_of_the_training_rows():
 
 
 def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():
-    exact, batches = (steps_of_a_model("auto", batch_size) for batch_size in (None, 256))
-    assert exact > batches > 0
-    assert {steps_of_a_model(50, batch_size) for batch_size in (None, 256)} == {50}
+    few, more, batches = (steps_of_a_model("auto", *rows) for rows in ((128, None), (129, None), (9999, 256)))
+    assert few > more > batches > 0
+    assert {steps_of_a_model(50, 99, batch_size) for batch_size in (None, 256)} == {50}

@@ -100,7 +100,7 @@ def phase_diagram(
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    n_steps = steps_of_a_model(max_steps, n_batch)
+    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch)
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast") and start == "he"
     rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
@@ -306,10 +306,12 @@ def rows_a_step(wanted: Any, n_rows: int) -> int | None:
     return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
 
 
-def steps_of_a_model(wanted: Any, batch_size: int | None) -> int:
-    """A diagram is about minima: "auto" takes more steps where each sees all rows."""
+def steps_of_a_model(wanted: Any, n_rows: int, batch_size: int | None) -> int:
+    """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few."""
+    if wanted == "auto" and batch_size is not None:
+        return defaults.BATCH_STEPS
     if wanted == "auto":
-        return defaults.EXACT_STEPS if batch_size is None else defaults.BATCH_STEPS
+        return defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
     return positive_integer("max_steps", wanted)
 
 

@@ -4,6 +4,7 @@ import json
 from contextlib import nullcontext
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from click.testing import CliRunner
@@ -12,8 +13,9 @@ from heteroscope import __version__, reproduce
 from heteroscope.cli import main
 from heteroscope.diagram import diagonal_cells
 from heteroscope.plots import diagonal_slices
-from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, run_recipe
+from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, records, run_recipe
 from heteroscope.reproduce.parts import Line, Networks
+from heteroscope.reproduce.run import part_name
 from heteroscope.reproduce.scales import SMALL
 
 PNG = b"\x89PNG"
@@ -75,6 +77,42 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
     assert (line["status"].values == "").sum() == 6, "all other cells are empty"
     assert line["nll"].notnull().sum() == 3 * 2, "three cells, two splits"
     assert diagonal_slices(line) is not None
+
+
+def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
+    first = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "first")._replace(records=tmp_path / "kept"))
+    part = RECIPES["boundary"].parts(TINY)["Sine"]
+    kept = records.recall(tmp_path / "kept", part_name(part))
+    made = part.make(tmp_path / "first" / "tiny" / first["parts"]["Sine"], 1, None)
+    assert set(kept.found.dims) == {"rho", "gamma", "seed", "split"}, "no rows, which only single fits need"
+    for name, variable in kept.found.data_vars.items():
+        if variable.dtype.kind == "U":
+            assert (variable == made[name]).all(), name
+        else:
+            np.testing.assert_allclose(variable, made[name], rtol=1e-6, err_msg=name)
+    assert kept.found.attrs["exchange"] == made.attrs["exchange"] == 1
+
+    monkeypatch.setattr(Networks, "make", None)
+    again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "again")._replace(records=tmp_path / "kept"))
+    assert again["verdict"] == first["verdict"]
+    assert again["seconds"] == first["seconds"]
+
+
+def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
+    table = pd.DataFrame({"method": ["paper", "held-out"], "split": [0, 1], "nll": [0.1, np.inf]})
+    records.keep(tmp_path, "table", table, {"seconds": 40.0})
+    found, seconds = records.recall(tmp_path, "table")
+    pd.testing.assert_frame_equal(found, table)
+    assert seconds == 40.0
+    line = Line("sine", ((0.5, 0.5), (0.9, 0.1)), 1, TINY.hidden, 20).make(tmp_path / "line", 1, None)
+    records.keep(tmp_path, "line", line, {"seconds": 40.0})
+    again = records.recall(tmp_path, "line").found
+    assert (again["phase"] == line["phase"]).all()
+    assert (again["phase"].values == "").sum() == 2, "cells beside the line"
+    np.testing.assert_allclose(again["nll"], line["nll"], rtol=1e-6)
+    records.keep(tmp_path, "quick", table, {"seconds": 1.0})
+    assert records.recall(tmp_path, "quick") is None
 
 
 class Broken(dict):

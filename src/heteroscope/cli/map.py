@@ -18,7 +18,10 @@ Examples:
   heteroscope map table.csv --target price --out price-map --seeds 3
   heteroscope map concrete --out concrete-map --backend dask --scheduler tcp://10.0.0.1:8786
 """
-_STEPS = f"Steps a model.  [default: auto: {defaults.EXACT_STEPS}, in batches {defaults.BATCH_STEPS}]"
+_STEPS = (
+    f"Steps a model.  [default: auto: {defaults.LONG_STEPS}, with more than {defaults.LONG_UP_TO} rows "
+    f"{defaults.EXACT_STEPS}, in batches {defaults.BATCH_STEPS}]"
+)
 _PAPER_GRID = "the paper's 22 values"
 THEORY_POINTS = 1024  # of the field theory's diagram on the page
 

@@ -39,7 +39,8 @@ def seconds(part: Any) -> float:
 @seconds.register
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
-    steps = steps_of_a_model(part.max_steps, rows_a_step("auto", len(datasets.load(part.data).y_train)))
+    n_rows = len(datasets.load(part.data).y_train)
+    steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows))
     return COMPILE + n_models * SHARE * steps * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 

@@ -36,7 +36,7 @@ def keep(folder: Path, name: str, found: Any, clock: dict[str, Any]) -> None:
             found.to_csv(partial, index=False)
     else:
         with whole(folder / f"{name}{DIAGRAM}") as partial:
-            partial.write_bytes(gzip.compress(bytes(_slim(found).to_netcdf()), mtime=0))
+            partial.write_bytes(gzip.compress(bytes(_slim(found).to_netcdf(engine="scipy")), mtime=0))
     with whole(folder / f"{name}.json") as partial:
         partial.write_text(json.dumps(clock, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
