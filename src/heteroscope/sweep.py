@@ -240,7 +240,8 @@ def _train_missing(
     taken = np.broadcast_to(before, grid.shape)
     failures = 0
     while not growth.done.all():
-        tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)]
+        # high rhos first: they take longest, and one begun last would leave the other processes idle
+        tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)[::-1]]
         finished = growth.done.sum()
         if progress:
             progress(int(finished) * n_gammas, growth.done.size * n_gammas)
