@@ -51,16 +51,17 @@ def best_models(
     logit_rho: Float[np.ndarray, " model"],
     logit_gamma: Float[np.ndarray, " model"],
 ) -> Int[np.ndarray, " model"]:
-    """For each cell the number of the model with the lowest objective there; its own unless another's is lower."""
+    """For each cell the number of the model with the lowest objective there, the first of equal ones.
+
+    All constant models are equal, so that a diagram's many flat cells share one.
+    """
     likelihood, *norms = worth.T
     best = []
     penalties: Any = alpha_beta(logit_rho, logit_gamma)
-    for own, (alpha, beta) in enumerate(zip(*penalties, strict=True)):
+    for alpha, beta in zip(*penalties, strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
             objective = likelihood + alpha * norms[0] + beta * norms[1]
-        objective = np.where(np.isnan(objective), np.inf, objective)
-        lowest = int(np.argmin(objective))
-        best.append(lowest if objective[lowest] < objective[own] else own)
+        best.append(np.argmin(np.where(np.isnan(objective), np.inf, objective)))
     return np.array(best)
 
 

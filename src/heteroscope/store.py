@@ -36,9 +36,9 @@ class Growing:
         self._arrays = arrays
         self.done = np.asarray(arrays["done"][:]).astype(bool)
 
-    def of_seed(self, seed: int) -> dict[str, np.ndarray]:
-        """What is there of one seed, rho and gamma as the first two axes of each array."""
-        return {name: np.asarray(array[:, :, seed]) for name, array in self._arrays.items() if name != "done"}
+    def read(self, name: str, seed: int, row: int | slice = slice(None)) -> np.ndarray:
+        """One variable of one seed, of all rhos or of one."""
+        return np.asarray(self._arrays[name][row, :, seed])
 
     def add(self, tile: Tile, values: Mapping[str, np.ndarray]) -> None:
         """Write one tile, gamma along the first axis of every value; then mark it as done."""

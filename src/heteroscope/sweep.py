@@ -202,16 +202,23 @@ def _train_rounds(
 def _taken_over(
     left: Growing, grid: Grid, to_params: Callable[[Any], Params]
 ) -> tuple[dict[Tile, list[Params]], Int32[np.ndarray, "rho gamma seed"]]:
-    """The models that the cells of each tile go on with, and the steps that cells have taken; equal models are one."""
+    """The models that the cells of each tile go on with, and the steps that cells have taken.
+
+    Few models are taken over by many cells, so that only these are read, a tile at a time.
+    """
     starts: dict[Tile, list[Params]] = {}
     steps = np.zeros(grid.shape, np.int32)
     z_rho, z_gamma = (part.ravel() for part in np.meshgrid(grid.logit_rhos, grid.logit_gammas, indexing="ij"))
     for seed in range(len(grid.seeds)):
-        found = left.of_seed(seed)
-        steps[:, :, seed] = found["steps"]
-        best = best_models(found["worth"].reshape(-1, 3), z_rho, z_gamma)
-        weights = found["weights"].reshape(len(best), -1)
-        models = {int(index): to_params(weights[index]) for index in np.unique(best)}
+        steps[:, :, seed] = left.read("steps", seed)
+        best = best_models(left.read("worth", seed).reshape(-1, 3), z_rho, z_gamma)
+        taken = np.unique(best)
+        rows, columns = np.unravel_index(taken, grid.shape[:2])
+        models: dict[int, Params] = {}
+        for row in np.unique(rows):
+            weights = left.read("weights", seed, int(row))
+            here = rows == row
+            models |= {int(k): to_params(weights[column]) for k, column in zip(taken[here], columns[here], strict=True)}
         for row, indices in enumerate(best.reshape(grid.shape[:2])):
             starts[row, seed] = [models[int(index)] for index in indices]
     return starts, steps

@@ -1,0 +1,52 @@
+"""What is on record in the repository belongs to today's recipes and is complete."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heteroscope.diagram import PHASES, majority_phase
+from heteroscope.reproduce import RECIPES, SCALES
+from heteroscope.reproduce.parts import Line, Networks
+from heteroscope.reproduce.recipe import part_settings
+from heteroscope.reproduce.records import recall
+from heteroscope.reproduce.run import part_name
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
+PARTS = {part_name(part): part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()}
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def test_there_is_a_record_for_each_file():
+    assert {path.name.partition(".")[0] for path in FOLDER.iterdir()} == set(NAMES)
+    assert NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_is_that_of_a_part_of_todays_recipes(name):
+    clock = json.loads((FOLDER / f"{name}.json").read_text())
+    assert clock["finished"]
+    assert clock["settings"] == json.loads(json.dumps(part_settings(PARTS[name])))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Networks | Line)])
+def test_a_recorded_diagram_has_all_its_cells(name):
+    part, found = PARTS[name], recall(FOLDER, name).found
+    points = part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gammas]
+    for rho, gamma in points:
+        cell = found.sel(rho=rho, gamma=gamma, method="nearest")
+        assert cell.sizes["seed"] == part.n_seeds
+        assert np.isin(cell["phase"], PHASES).all()
+        assert np.isfinite(cell["mean_mse"]).all()
+    assert int((found["phase"] != "").sum()) == len(points) * part.n_seeds
+
+
+@pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
+def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
+    """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
+    sine = recall(FOLDER, part_name(RECIPES["boundary"].parts(SCALES["full"])["Sine"])).found
+    cells = [sine.sel(rho=rho, gamma=alpha * rho, method="nearest") for rho in np.logspace(-7, -2, 6)]
+    objectives = np.array([cell["objective"].values for cell in cells])
+    assert np.ptp(objectives, axis=0).max() < 0.02
+    assert {str(majority_phase(cell).item()) for cell in cells} == {phase}
