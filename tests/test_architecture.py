@@ -44,6 +44,7 @@ ORDER = [
     "store",
     "measuring",
     "exchange",
+    "training",
     "sweep",
     "gaussian",
     "estimators",

@@ -20,7 +20,7 @@ from heteroscope.networks import Architecture, input_gradients, predict_mean, pr
 from heteroscope.predictive import predict_members, stack_members
 from heteroscope.rows import Rows
 from heteroscope.stages import exchanging_rounds, mean_first_recipe
-from heteroscope.store import ROUNDS
+from heteroscope.store import NAME, ROUNDS
 from heteroscope.sweep import rows_a_step, steps_of_a_model
 from heteroscope.tile import Job
 
@@ -194,7 +194,8 @@ if __name__ == "__main__":
 
 def marks(folder):
     """How many tiles are finished, of all rounds together."""
-    return sum(len(list(done.glob("*.*"))) for done in folder.glob("**/done"))
+    stores = [folder / NAME, *(folder / ROUNDS / f"{number}.zarr" for number in range(2))]
+    return sum(len(list((store / "done").glob("[0-9]*.[0-9]*"))) for store in stores)
 
 
 def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
