@@ -34,6 +34,9 @@ def test_a_named_set_gives_the_diagram_its_figures_and_the_page(tmp_path, monkey
     before = (out / "diagram.zarr" / "done" / "0.0").stat().st_mtime_ns
     assert run("map", "sine", *SMALL, "--out", out).exit_code == 0  # all is there: nothing is trained again
     assert (out / "diagram.zarr" / "done" / "0.0").stat().st_mtime_ns == before
+    apart = run("map", "sine", *SMALL, "--apart", "--out", out)
+    assert apart.exit_code == 1
+    assert "exchange was 1 and is now 0" in apart.output
     other = run("map", "sine", *SMALL, "--steps", "400", "--out", out)
     assert other.exit_code == 1
     assert "--steps was 300 and is now 400" in other.output

@@ -54,6 +54,7 @@ class Numbers(click.ParamType):
 @click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of its layers.")
 @click.option("--activation", default=defaults.PAPER_ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
 @click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')
+@click.option("--exchange/--apart", default=True, show_default=True, help="Let cells take over each other's models.")
 @click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="First seed.")
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 @click.option("--backend", type=click.Choice(["loky", "dask", "ray"]), default="loky", show_default=True, help="Where.")
