@@ -18,8 +18,6 @@ from heteroscope.networks import PRECISION_FLOOR, Architecture, Network, Params,
 from heteroscope.regularisation import alpha_beta
 from heteroscope.tile import Fit
 
-WORTH = ("likelihood", "mean_norm", "precision_norm")
-
 
 def leave(fits: Sequence[Fit], data: Data, activation: str, mean_alone: bool) -> dict[str, np.ndarray]:
     """What a round leaves to the next of a tile's models: weights in one vector, what they are worth, their steps.

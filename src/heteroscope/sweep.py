@@ -61,7 +61,7 @@ def phase_diagram(
 
     With `exchange`, cells of one seed take over each other's models between rounds of training, wherever that lowers
     their own objective (`exchange.py`). This is done where steps see all rows and start from He's weights, and not
-    otherwise: with batches trainings are too noisy to tell, and from a small start it is the start that is asked about.
+    otherwise: with batches it has not been tried, and from a small start it is the start that is asked about.
 
     X may be a stream, which brings its own target and test rows: each tile reads it once, and scores are of a sample of
     its rows and of those held out.

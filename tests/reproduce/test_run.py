@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from heteroscope import __version__, reproduce
 from heteroscope.cli import main
 from heteroscope.diagram import diagonal_cells
+from heteroscope.errors import InputError
 from heteroscope.plots import diagonal_slices
 from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, records, run_recipe
 from heteroscope.reproduce.parts import Line, Networks
@@ -113,6 +114,15 @@ def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
     np.testing.assert_allclose(again["nll"], line["nll"], rtol=1e-6)
     records.keep(tmp_path, "quick", table, {"seconds": 1.0})
     assert records.recall(tmp_path, "quick") is None
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" + data])
+def test_a_damaged_record_is_named(tmp_path, damage):
+    records.keep(tmp_path, "part", xr.Dataset({"nll": ("rho", np.arange(9.0))}), {"seconds": 40.0})
+    path = tmp_path / "part.nc.gz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match=r"part.json is damaged: remove it to compute the part again"):
+        records.recall(tmp_path, "part")
 
 
 class Broken(dict):

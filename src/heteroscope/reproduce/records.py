@@ -5,6 +5,7 @@ A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its 
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from heteroscope.errors import InputError
 from heteroscope.files import whole
 from heteroscope.store import CODES, code, decoded
 
@@ -46,12 +48,15 @@ def recall(folder: Path, name: str) -> Kept | None:
     clock = folder / f"{name}.json"
     if not clock.is_file():
         return None
-    seconds = float(json.loads(clock.read_text(encoding="utf-8"))["seconds"])
-    table = folder / f"{name}{TABLE}"
-    if table.is_file():
-        return Kept(pd.read_csv(table), seconds)
-    with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
-        return Kept(decoded(stored.load().drop_encoding()), seconds)
+    try:
+        seconds = float(json.loads(clock.read_text(encoding="utf-8"))["seconds"])
+        table = folder / f"{name}{TABLE}"
+        if table.is_file():
+            return Kept(pd.read_csv(table), seconds)
+        with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
+            return Kept(decoded(stored.load().drop_encoding()), seconds)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        raise InputError(f"the record {clock} is damaged: remove it to compute the part again") from error
 
 
 def _slim(diagram: xr.Dataset) -> xr.Dataset:
