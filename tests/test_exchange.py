@@ -28,6 +28,14 @@ def test_equal_models_are_one_and_a_broken_one_is_never_taken():
     assert list(best_models(worth, np.zeros(4), np.zeros(4))) == [1, 1, 1, 1]
 
 
+def test_a_mean_of_zero_may_stay_so_while_all_others_choose_freely():
+    worth = np.array([[0.5, 0.0, 0.0], [0.4, 0.0, 0.1], [-3.0, 0.1, 0.1], [-2.0, 0.1, 0.0]])
+    zeros = np.zeros(4)
+    assert list(best_models(worth, zeros, zeros)) == [2, 2, 2, 2]
+    assert list(best_models(worth, zeros, zeros, keep_zero_means=True)) == [1, 1, 2, 2]
+    assert list(best_models(worth[[0, 1]], zeros[:2], zeros[:2], keep_zero_means=True)) == [1, 1]
+
+
 @pytest.mark.parametrize("hidden", [(), (5,), (4, 3)])
 def test_a_vector_of_weights_is_the_model_again(hidden):
     architecture = Architecture(2, hidden)

@@ -9,6 +9,7 @@ from heteroscope.errors import InputError
 from heteroscope.networks import Architecture, init_params, predict_mean
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import strengths
+from heteroscope.solvers.adam import paper_adam
 from heteroscope.stages import exchanging_rounds, first_mean_objective, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
@@ -80,15 +81,42 @@ def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
     assert (float(first.weight[0, 0]), float(first.bias[0])) == (1.0, 3.0)
 
 
-def test_from_a_small_start_fast_does_not_fit_the_mean_to_the_end_first():
-    first, joint = mean_first_recipe(Architecture(1, start=1e-3), 100, "fast").stages
-    assert (first.objective, first.solver.steps, joint.solver.steps) == (mean_objective, 10, 90)
-    assert joint.alone
+def test_from_a_small_start_fast_is_patient_first_and_then_what_it_is_from_hes():
+    small = Architecture(1, start=1e-3)
+    mean, both, *rest = mean_first_recipe(small, 16_000, "fast").stages
+    assert (mean.objective, mean.trains, both.objective, both.trains) == (
+        *(mean_objective, ("mean",)),
+        *(joint_objective, ("mean", "precision")),
+    )
+    assert (mean.patient, both.patient, mean.solver.steps, both.solver.steps) == (True, True, 6000, 2000)
+    for solver in (mean.solver, both.solver):  # the paper's Adam, at the top of its triangle
+        theirs = paper_adam(solver.steps)
+        assert {solver.learning_rate(k, solver.steps) for k in (0, 1, solver.steps)} == {theirs.peak}
+        assert (solver.momentum, solver.memory, solver.epsilon) == (0.9, 0.999, 1e-8)
+    assert tuple(rest) == mean_first_recipe(ARCHITECTURE, 8000, "fast").stages
+    first, *others = exchanging_rounds(small, 16_000)
+    assert first.stages[:2] == (mean, both)
+    assert [first.stages[2:], *(one.stages for one in others)] == [
+        one.stages for one in exchanging_rounds(ARCHITECTURE, 8000)
+    ]
 
 
-@pytest.mark.parametrize(("schedule", "start"), [("cosine", "he"), ("paper", "he"), ("fast", 1e-3)])
-def test_other_schedules_have_one_rate_for_all(schedule, start):
-    for stage in mean_first_recipe(Architecture(1, start=start), 100, schedule).stages:
+@pytest.mark.parametrize("max_steps", [2, 3, 4, 7, 100])
+def test_few_steps_are_all_there_from_a_small_start_too(max_steps):
+    small = Architecture(1, start=0.1)
+    assert mean_first_recipe(small, max_steps, "fast").steps == max_steps
+    assert sum(one.steps for one in exchanging_rounds(small, max_steps)) == max_steps
+    assert mean_first_recipe(small, max_steps, "fast").stages[-1].trains == ("mean", "precision")
+
+
+def test_batches_are_not_patient():
+    recipe = mean_first_recipe(Architecture(1, start=1e-3), 100, "fast", batch_size=10)
+    assert recipe.stages == mean_first_recipe(ARCHITECTURE, 100, "fast").stages
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+def test_other_schedules_have_one_rate_for_all(schedule):
+    for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
         assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None
 
 

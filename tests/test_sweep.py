@@ -120,8 +120,8 @@ def by_hand(params, batch, rho, gamma, mean_alone):
     return likelihood + (1 - rho) / rho * (gamma * squares[0] + (1 - gamma) * squares[1])
 
 
-@pytest.mark.parametrize("other", [{"start": 1e-3}, {"batch_size": 16}, {"schedule": "cosine"}, {"exchange": False}])
-def test_models_are_exchanged_only_where_minima_are_asked_for(split, other):
+@pytest.mark.parametrize("other", [{"batch_size": 16}, {"schedule": "cosine"}, {"exchange": False}])
+def test_models_are_exchanged_only_where_steps_see_all_rows_and_it_is_wanted(split, other):
     small = {"rhos": [0.5], "gammas": [0.1, 0.9], "hidden": (4,), "max_steps": 20}
     assert phase_diagram(split.x_train, split.y_train, **small | other).attrs["exchange"] == 0
 
@@ -252,3 +252,9 @@ def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():
     few, more, batches = (steps_of_a_model("auto", *rows) for rows in ((128, None), (129, None), (9999, 256)))
     assert few > more > batches > 0
     assert {steps_of_a_model(50, 99, batch_size) for batch_size in (None, 256)} == {50}
+
+
+def test_a_small_start_has_as_many_steps_again_for_its_patience():
+    assert steps_of_a_model("auto", 64, None, 1e-3) == 2 * steps_of_a_model("auto", 64, None)
+    assert steps_of_a_model("auto", 9999, 256, 1e-3) == steps_of_a_model("auto", 9999, 256)
+    assert steps_of_a_model(50, 64, None, 1e-3) == 50

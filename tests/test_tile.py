@@ -12,7 +12,7 @@ from heteroscope.networks import Architecture, predict_mean, predict_precision
 from heteroscope.objective import Batch, joint_objective, mean_objective
 from heteroscope.regularisation import logits, strengths
 from heteroscope.solvers.adam import Adam, cosine_adam
-from heteroscope.stages import Recipe, Stage, exchanging_rounds, mean_first_recipe
+from heteroscope.stages import ALONE, Recipe, Stage, exchanging_rounds, mean_first_recipe
 from heteroscope.status import Status
 from heteroscope.tile import Fit, Job, lanes, train_tile
 
@@ -258,3 +258,15 @@ def test_a_constant_model_that_is_taken_over_costs_no_step():
     constant = constant_params(tile.start_model(Job(-8.0, 0.0, 0), recipe).params, batch)
     (fit,) = train_tile(batch, [Job(-8.0, 0.0, seed=0)], recipe, [jax.device_get(constant)])
     assert (fit.status, fit.steps) == (Status.CONVERGED, 0)
+
+
+def test_no_model_leaves_a_patient_stage_early_and_the_next_one_calls_it_constant():
+    """At rho = 3e-4 the penalty wins: looked at after 250 steps, a model is constant; unseen, it takes all 600."""
+    batch, job = pad(rows(), 64), Job(-8.0, 0.0, seed=0)
+    mean = Stage(mean_objective, ("mean",), cosine_adam(600))
+    joint = Stage(joint_objective, ("mean", "precision"), cosine_adam(600), alone=ALONE)
+    looked_at, unseen = (
+        train_tile(batch, [job], Recipe(SMALL, (first, joint)))[0] for first in (mean, mean._replace(patient=True))
+    )
+    assert (looked_at.status, unseen.status) == (Status.CONVERGED, Status.CONVERGED)
+    assert unseen.steps == looked_at.steps + 350

@@ -1,8 +1,7 @@
-"""A diagram's minima against the reference minima: `python -m benchmarks.minima.compare sine [folder]`.
+"""A diagram's minima against the reference minima: `python -m benchmarks.minima.compare sine [folder ...]`.
 
-From He's start ours are those of a whole diagram of seed 0, whose cells exchange models: the one in `folder`, which
-`heteroscope map` or `heteroscope reproduce` has made, or one that is trained for this. From the paper's start, where
-nothing is exchanged, the cells are trained by themselves.
+Ours are those of two whole diagrams of seed 0, one from each start: those in the folders, which `heteroscope map` or
+`heteroscope reproduce` has made, or diagrams that are trained for this.
 
 A reference cell has a finite minimum where its status is not runaway. A cell agrees if its objective over rho is at
 most 0.02 above the reference's; lower is better, since both minimise the same sum.
@@ -14,68 +13,48 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, describe, load
-from scipy.special import logit
+from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, load
 
 from heteroscope import datasets, open_diagram, phase_diagram
-from heteroscope.engine import Task, train
-from heteroscope.networks import Architecture
-from heteroscope.rows import Rows
-from heteroscope.stages import mean_first_recipe
 from heteroscope.status import Status
-from heteroscope.sweep import rows_a_step, steps_of_a_model
-from heteroscope.tile import Job
 
 CLOSE, CLOSER = 0.02, 0.001
 Found = dict[str, dict[str, Any]]
 
 
-def main(name: str, folder: str | None = None) -> None:
+def main(name: str, *folders: str) -> None:
     """Print every stored cell beside ours, and how many agree."""
-    split, reference = datasets.load(name, seed=0), load(name)
+    reference = load(name)
     began = perf_counter()
-    diagram = open_diagram(folder) if folder else _diagram(split)
-    ours = _of_diagram(diagram, [cell for cell in CELLS[name] if _key("he", cell) in reference])
-    small = STARTS[-1]
-    ours |= _trained(split, small, [cell for cell in CELLS[name] if _key(small, cell) in reference])
+    diagrams = [open_diagram(folder) for folder in folders] or [_diagram(name, start) for start in STARTS]
+    ours: Found = {}
+    for diagram in diagrams:
+        start = diagram.attrs["start"]
+        ours |= _of_diagram(diagram, start, [cell for cell in CELLS[name] if _key(start, cell) in reference])
     seconds = perf_counter() - began
-    _report(name, ours, reference, diagram)
+    _report(name, ours, reference, {diagram.attrs["start"]: diagram.attrs["max_steps"] for diagram in diagrams})
     print(f"All of ours took {seconds:.0f} s on {N_PROCESSES} processes, compilation included.")
 
 
-def _diagram(split: datasets.Split) -> xr.Dataset:
+def _diagram(name: str, start: str | float) -> xr.Dataset:
+    split = datasets.load(name, seed=0)
     tests = {"X_test": split.x_test, "y_test": split.y_test}
-    return phase_diagram(split.x_train, split.y_train, **tests, n_jobs=N_PROCESSES)
+    return phase_diagram(split.x_train, split.y_train, **tests, start=start, n_jobs=N_PROCESSES)
 
 
-def _of_diagram(diagram: xr.Dataset, cells: list[tuple[float, float]]) -> Found:
+def _of_diagram(diagram: xr.Dataset, start: str | float, cells: list[tuple[float, float]]) -> Found:
     found = {}
     for rho, gamma in cells:
         cell = diagram.sel(seed=0).sel(rho=rho, gamma=gamma, method="nearest")
         names = ("objective", "phase", "status", "relative_gradient", "steps")
-        found[_key("he", (rho, gamma))] = {key: cell[key].item() for key in names}
+        found[_key(start, (rho, gamma))] = {key: cell[key].item() for key in names}
     return found
 
 
-def _trained(split: datasets.Split, start: str | float, cells: list[tuple[float, float]]) -> Found:
-    if not cells:
-        return {}
-    rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))
-    batch_size = rows_a_step("auto", len(rows.y))
-    recipe = mean_first_recipe(
-        Architecture(rows.x.shape[1], start=start),
-        steps_of_a_model("auto", len(rows.y), batch_size),
-        batch_size=batch_size,
-    )
-    jobs = [Job(float(logit(rho)), float(logit(gamma)), seed=0) for rho, gamma in cells]
-    (fits,) = train([Task(rows.batch(rows.scaling()), jobs)], recipe, n_jobs=N_PROCESSES)
-    found = describe(fits, split, recipe.architecture.activation)
-    return {_key(start, cell): one for cell, one in zip(cells, found, strict=True)}
-
-
-def _report(name: str, ours: Found, reference: Found, diagram: xr.Dataset) -> None:
-    steps = next(iter(reference.values()))["steps"]
-    print(f"{name}, at most {diagram.attrs['max_steps']:,} steps against {steps:,} of the paper's.\n")
+def _report(name: str, ours: Found, reference: Found, steps: dict[str | float, int]) -> None:
+    theirs = next(iter(reference.values()))["steps"]
+    most = " and ".join(f"{number:,} from start {start}" for start, number in steps.items())
+    print(f"{name}, at most {most} steps against {theirs:,} of the paper's.\n")
     print(
         "| start, rho, gamma | reference | ours | ours - reference | phases | statuses | relative gradients | steps |"
     )
@@ -91,12 +70,9 @@ def _report(name: str, ours: Found, reference: Found, diagram: xr.Dataset) -> No
     for start in STARTS:
         _count(f"From start {start}", {key: own for key, own in ours.items() if key.startswith(f"{start} ")}, reference)
     _count("Altogether", ours, reference)
-    _count("The diagram against the references from both starts", _from_diagram(ours), reference)
-
-
-def _from_diagram(ours: Found) -> Found:
-    """What the diagram, which starts from He's weights, has at the cells of either start."""
-    return {key: ours[f"he {key.split(' ', 1)[1]}"] for key in ours}
+    if "he" in steps:
+        crossed = {key: ours[f"he {key.split(' ', 1)[1]}"] for key in reference}
+        _count("The diagram from He's start against the references from both", crossed, reference)
 
 
 def _count(title: str, ours: Found, reference: Found) -> None:
@@ -118,4 +94,4 @@ def _same_phase(ours: dict[str, Any], reference: dict[str, Any]) -> bool:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:])

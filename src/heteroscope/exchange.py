@@ -48,18 +48,21 @@ def best_models(
     worth: Float[np.ndarray, "model 3"],
     logit_rho: Float[np.ndarray, " model"],
     logit_gamma: Float[np.ndarray, " model"],
+    keep_zero_means: bool = False,
 ) -> Int[np.ndarray, " model"]:
     """For each cell the number of the model with the lowest objective there, the first of equal ones.
 
-    All constant models are equal, so that a diagram's many flat cells share one.
+    All constant models are equal, so that a diagram's many flat cells share one. With `keep_zero_means` a cell whose
+    mean has weights of zero is given no other: from a small start, whether zero is left is what a diagram asks.
     """
     likelihood, *norms = worth.T
+    closed = np.outer(norms[0] == 0, norms[0] != 0) & keep_zero_means
     best = []
     penalties: Any = alpha_beta(logit_rho, logit_gamma)
-    for alpha, beta in zip(*penalties, strict=True):
+    for alpha, beta, out_of_reach in zip(*penalties, closed, strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
             objective = likelihood + alpha * norms[0] + beta * norms[1]
-        best.append(np.argmin(np.where(np.isnan(objective), np.inf, objective)))
+        best.append(np.argmin(np.where(np.isnan(objective) | out_of_reach, np.inf, objective)))
     return np.array(best)
 
 

@@ -3,6 +3,7 @@
 A method is a `Recipe`; the engine runs any of them, so that no method brings a loop of its own.
 """
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -32,16 +33,16 @@ from heteroscope.solvers.adam import (
     Adam,
     bearable_peak,
     cosine_adam,
-    escaping_adam,
     fast_adam,
     fast_joint_adam,
     paper_adam,
+    patient_adam,
 )
 
 SCHEDULES = ("auto", "fast", "cosine", "paper")
-MEAN_SHARE = {"fast": 0.1, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
-# Of "fast" from a He start: the steps that fit the mean to the end, and then the mean's rate; the rate of all biases.
-FITTED_SHARE, MEAN_RATE, BIAS_RATE = 0.5, 0.1, 3.0
+MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
+MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of the mean once it is fitted, and of all biases
+PATIENT_SHARES = 0.375, 0.125  # of "fast" from a small start: the steps before all others, the mean alone and then both
 AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
 FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
@@ -51,7 +52,7 @@ class Stage(NamedTuple):
 
     `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
     level in closed form, and a step costs half. A stage that `levels` leaves the precision where it fits the residuals.
-    The rates are relative to the solver's.
+    In a `patient` one no model is looked at, so that none is called constant. The rates are relative to the solver's.
     """
 
     objective: Objective
@@ -60,6 +61,7 @@ class Stage(NamedTuple):
     alone: tuple[tuple[str, Objective], ...] = ()
     held: str | None = None
     levels: bool = False
+    patient: bool = False
     mean_rate: float = 1.0
     bias_rate: float = 1.0
 
@@ -106,7 +108,7 @@ class Recipe(NamedTuple):
     @property
     def steps(self) -> int:
         """How many steps a model takes at most."""
-        return sum(stage.solver.steps for stage in self.stages)
+        return _steps(self.stages)
 
     @property
     def program(self) -> "Recipe":
@@ -150,40 +152,73 @@ def mean_first_recipe(
 ) -> Recipe:
     """The mean alone, then both networks; each stage has its share of `max_steps`.
 
-    The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages.
+    The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages. From a small
+    start "fast" is patient first.
     """
     steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
     chosen = choose_schedule(batch_size) if schedule == "auto" else schedule
-    fits_first = chosen == "fast" and architecture.start == "he"  # a mean by itself would not leave the zero network
-    first = max(1, round(steps * (FITTED_SHARE if fits_first else MEAN_SHARE[chosen])))
+    if chosen == "fast":
+        patience = _patience(architecture, steps) if batch_size is None else ()
+        return Recipe(architecture, (*patience, *_fast_stages(steps - _steps(patience))), batch_size)
+    first = max(1, round(steps * MEAN_SHARE[chosen]))
     if chosen == "paper":
         cycle = max(2, steps // 12)
         solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
-    elif fits_first:
-        solvers = fast_adam(first), fast_joint_adam(steps - first)
-    elif chosen == "fast":
-        solvers = escaping_adam(first), escaping_adam(steps - first)
     else:
         peak = bearable_peak(architecture.hidden)
         solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
     mean = Stage(mean_objective, ("mean",), solvers[0])
-    joint = Stage(joint_objective, ("mean", "precision"), solvers[1], alone=ALONE if chosen == "fast" else ())
-    if fits_first:
-        mean = mean._replace(objective=first_mean_objective, levels=True, bias_rate=BIAS_RATE)
-        joint = joint._replace(mean_rate=MEAN_RATE, bias_rate=BIAS_RATE)
+    joint = Stage(joint_objective, ("mean", "precision"), solvers[1])
     return Recipe(architecture, (mean, joint), batch_size)
 
 
 def exchanging_rounds(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
-    """The stages of "fast" one by one, and the last again at half of its rate; models are exchanged between them."""
+    """The stages of "fast", and the last again at half of its rate; models are exchanged before both networks train."""
     steps = checked_steps(max_steps)
+    patience = _patience(architecture, steps)
+    steps -= _steps(patience)
     again = round(steps * AGAIN_SHARE)
-    recipe = mean_first_recipe(architecture, steps - again, schedule="fast")
-    joint = recipe.stages[-1]
+    mean, joint = _fast_stages(steps - again)
     last = joint._replace(solver=joint.solver._replace(steps=again, peak=joint.solver.peak / 2))
-    return tuple(recipe._replace(stages=(stage,)) for stage in (*recipe.stages, last) if stage.solver.steps)
+    rounds = (*patience, mean), (joint,), (last,)
+    return tuple(Recipe(architecture, stages) for stages in rounds if _steps(stages))
+
+
+def _fast_stages(steps: int) -> tuple[Stage, Stage]:
+    """The mean to the end, with the constant precision of the moment; then both, the mean at a tenth of the rate."""
+    first = max(1, round(steps * MEAN_SHARE["fast"]))
+    return (
+        Stage(first_mean_objective, ("mean",), fast_adam(first), levels=True, bias_rate=BIAS_RATE),
+        Stage(
+            joint_objective,
+            ("mean", "precision"),
+            fast_joint_adam(steps - first),
+            alone=ALONE,
+            mean_rate=MEAN_RATE,
+            bias_rate=BIAS_RATE,
+        ),
+    )
+
+
+def _patience(architecture: Architecture, steps: int) -> tuple[Stage, ...]:
+    """From a small start: the mean and then both, as the paper trains them, until zero is left if it ever is.
+
+    Steadier steps never leave it, and a look at a network in the meantime would call it constant.
+    """
+    if architecture.start == "he":
+        return ()
+    mean, both = (patient_adam(int(steps * share)) for share in PATIENT_SHARES)
+    stages = (
+        Stage(mean_objective, ("mean",), mean, patient=True),
+        Stage(joint_objective, ("mean", "precision"), both, patient=True),
+    )
+    return tuple(stage for stage in stages if stage.solver.steps)
+
+
+def _steps(stages: Sequence[Stage]) -> int:
+    return sum(stage.solver.steps for stage in stages)
 
 
 def checked_steps(max_steps: object) -> int:

@@ -60,8 +60,8 @@ def phase_diagram(
     follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
 
     With `exchange`, cells of one seed take over each other's models between rounds of training, wherever that lowers
-    their own objective (`exchange.py`). This is done where steps see all rows and start from He's weights, and not
-    otherwise: with batches it has not been tried, and from a small start it is the start that is asked about.
+    their own objective (`exchange.py`). This is done where steps see all rows; with batches it has not been tried. From
+    a small start a cell whose mean has not left zero is given no other.
 
     X may be a stream, which brings its own target and test rows: each tile reads it once, and scores are of a sample of
     its rows and of those held out.
@@ -79,9 +79,9 @@ def phase_diagram(
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch)
+    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start)
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
-    exchanges = exchange and n_batch is None and schedule in ("auto", "fast") and start == "he"
+    exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
     rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
     settings = {
         "data": _fingerprint(data.rows),
@@ -128,12 +128,16 @@ def rows_a_step(wanted: Any, n_rows: int) -> int | None:
     return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
 
 
-def steps_of_a_model(wanted: Any, n_rows: int, batch_size: int | None) -> int:
-    """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few."""
+def steps_of_a_model(wanted: Any, n_rows: int, batch_size: int | None, start: str | float = "he") -> int:
+    """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few.
+
+    From a small start it takes twice as many, half of them to leave zero.
+    """
     if wanted == "auto" and batch_size is not None:
         return defaults.BATCH_STEPS
     if wanted == "auto":
-        return defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
+        steps = defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
+        return steps if start == "he" else 2 * steps
     return positive_integer("max_steps", wanted)
 
 

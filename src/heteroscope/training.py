@@ -79,14 +79,14 @@ def train_rounds(
             _train_missing(growth, grid, train_tiles, partial(measure, data=data, activation=activation), share, before)
         elif not growth.done.all():
             left = left_by_round(folder, number, grid.shape, n_weights)
-            mean_alone = "precision" not in recipe.stages[-1].trains
+            mean_alone = not any("precision" in stage.trains for stage in recipe.stages)
             finish = partial(leave, data=data, activation=activation, mean_alone=mean_alone)
             _train_missing(left, grid, train_tiles, finish, share, before)
-            starts, before = _taken_over(left, grid, to_params)
+            starts, before = _taken_over(left, grid, to_params, keep_zero_means=architecture.start != "he")
 
 
 def _taken_over(
-    left: Growing, grid: Grid, to_params: Callable[[Any], Params]
+    left: Growing, grid: Grid, to_params: Callable[[Any], Params], keep_zero_means: bool
 ) -> tuple[dict[Tile, list[Params]], Int32[np.ndarray, "rho gamma seed"]]:
     """The models that the cells of each tile go on with, and the steps that cells have taken.
 
@@ -97,7 +97,7 @@ def _taken_over(
     z_rho, z_gamma = (part.ravel() for part in np.meshgrid(grid.logit_rhos, grid.logit_gammas, indexing="ij"))
     for seed in range(len(grid.seeds)):
         steps[:, :, seed] = left.read("steps", seed)
-        best = best_models(left.read("worth", seed).reshape(-1, 3), z_rho, z_gamma)
+        best = best_models(left.read("worth", seed).reshape(-1, 3), z_rho, z_gamma, keep_zero_means)
         taken = np.unique(best)
         rows, columns = np.unravel_index(taken, grid.shape[:2])
         models: dict[int, Params] = {}

@@ -149,7 +149,7 @@ def test_a_peak_that_is_no_rate_is_refused(peak):
 
 
 def test_an_unknown_schedule_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="cosine, linear, paper"):
+    with pytest.raises(InputError, match="cosine, linear, level, paper"):
         Adam(10, schedule="step").learning_rate(0, 10)
 
 

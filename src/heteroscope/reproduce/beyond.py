@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from scipy.special import expit
 
+from heteroscope import defaults
 from heteroscope.agreement import agreement
 from heteroscope.diagram import majority_phase
 from heteroscope.plots import phase_maps
@@ -97,6 +98,12 @@ def by_alpha(values: xr.DataArray) -> xr.DataArray:
     )
 
 
+def _start_parts(scale: Scale) -> dict[str, Part]:
+    """With all the steps of a diagram at any scale: a small network that is to leave zero needs thousands."""
+    common: Any = {"n_seeds": scale.n_seeds_rest, "max_steps": defaults.DIAGRAM_STEPS}
+    return {name: networks("sine", scale, start=start, **common) for name, start in STARTS.items()}
+
+
 def start_scale(found: Diagrams) -> Output:
     """The same cells from starts of different size."""
     names = list(found)
@@ -147,7 +154,7 @@ BEYOND = {
     "start-scale": Recipe(
         "beyond the paper",
         "the same diagram from starts of different size",
-        lambda scale: {name: networks("sine", scale, start=start, exchange=False) for name, start in STARTS.items()},
+        _start_parts,
         start_scale,
     ),
 }

@@ -40,7 +40,7 @@ def seconds(part: Any) -> float:
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
-    steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows))
+    steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows), part.start)
     return COMPILE + n_models * SHARE * steps * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 

@@ -1,4 +1,4 @@
-"""Adam with a schedule, for one model: the paper's triangular2 cycles, or one cosine or line from a peak to nothing.
+"""Adam with a schedule, for one model: the paper's triangular2 cycles, one cosine or line to nothing, or one level.
 
 m <- b m + (1 - b) g,    v <- c v + (1 - c) g^2,    variables <- variables - rate * m' / (sqrt(v') + epsilon)
 
@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from heteroscope.errors import InputError
 
-SHAPES = ("cosine", "linear", "paper")
+SHAPES = ("cosine", "linear", "level", "paper")
 
 Variables = Float[Any, " variable"]
 Count = Int[Any, ""] | int
@@ -80,6 +80,8 @@ class Adam(NamedTuple):
             return warm_cosine(position, length, self.floor, self.peak)
         if self.schedule == "linear":
             return warm_line(position, length, self.floor, self.peak)
+        if self.schedule == "level":
+            return self.peak
         raise InputError(f"schedule must be one of {', '.join(SHAPES)}, got {self.schedule!r}")
 
 
@@ -148,6 +150,6 @@ def fast_joint_adam(steps: int) -> Adam:
     return fast_adam(steps)._replace(momentum=0.98, memory=0.98)
 
 
-def escaping_adam(steps: int) -> Adam:
-    """For exact gradients from a small start: unsteady enough to leave the zero network where the data outweigh it."""
-    return cosine_adam(steps)._replace(momentum=0.98)
+def patient_adam(steps: int) -> Adam:
+    """The paper's Adam at its highest rate: in thousands of steps it leaves the zero network where the paper's does."""
+    return paper_adam(steps)._replace(schedule="level")
