@@ -15,6 +15,7 @@ from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
 from heteroscope.reproduce.scales import Scale
 from heteroscope.rows import batch_rows
+from heteroscope.stages import PATIENT_SHARES
 from heteroscope.sweep import rows_a_step, steps_of_a_model
 
 COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
@@ -41,7 +42,9 @@ def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
     steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows), part.start)
-    return COMPILE + n_models * SHARE * steps * _operations(part.data, part.hidden, rows_a_step) / RATE
+    mean, both = (0.0, 0.0) if part.start == "he" else PATIENT_SHARES
+    taken = steps * (mean / 2 + both + SHARE * (1 - mean - both))  # in patience all of them, of the mean alone at first
+    return COMPILE + n_models * taken * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 
 @seconds.register
