@@ -88,22 +88,28 @@ def test_a_cell_is_the_engines_model_scored_by_the_metrics(split):
     assert int(cell.steps) == fit.steps
 
 
-def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(diagram, split):
+@pytest.mark.parametrize(("start", "n_steps"), [("he", [112, 113, 75]), (0.1, [205, 57, 38])])
+def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(split, start, n_steps):
     """The same by hand, for one seed: the objective of every cell with every model, written out."""
+    settings = SMALL | {"rhos": [0.01, *RHOS], "n_seeds": 1, "random_state": 1, "start": start}
+    diagram = phase_diagram(split.x_train, split.y_train, **settings)
     rows = Rows(split.x_train, split.y_train, np.ones(64))
     batch = rows.batch(rows.scaling())
-    points = [(rho, gamma) for rho in RHOS for gamma in GAMMAS]
+    points = [(rho, gamma) for rho in settings["rhos"] for gamma in GAMMAS]
     jobs = [Job(float(logit(rho)), float(logit(gamma)), seed=1) for rho, gamma in points]
-    rounds = exchanging_rounds(Architecture(1, (8, 8)), 300)
-    assert [recipe.steps for recipe in rounds] == [112, 113, 75]
+    rounds = exchanging_rounds(Architecture(1, (8, 8), start=start), 300)
+    assert [recipe.steps for recipe in rounds] == n_steps
     starts, taken = None, np.zeros(len(points), int)
     for number, recipe in enumerate(rounds):
         (fits,) = train([Task(batch, jobs, starts)], recipe)
         taken += [fit.steps for fit in fits]
         starts = []
-        for rho, gamma in points:
-            tried = [by_hand(fit.params, batch, rho, gamma, mean_alone=number == 0) for fit in fits]
-            starts.append(fits[int(np.argmin(tried))].params)
+        zero = [all(not layer.weight.any() for layer in fit.params.mean) for fit in fits]
+        for own, (rho, gamma) in enumerate(points):
+            reach = [k for k in range(len(fits)) if start == "he" or zero[k] or not zero[own]]
+            tried = [by_hand(fits[k].params, batch, rho, gamma, start == "he" and number == 0) for k in reach]
+            starts.append(fits[reach[int(np.argmin(tried))]].params)
+    assert start == "he" or 0 < sum(zero) < len(zero), "both kinds are to be there"
     assert diagram.attrs["exchange"] == 1
     np.testing.assert_array_equal(diagram.objective.sel(seed=1).values.ravel(), [fit.objective for fit in fits])
     np.testing.assert_array_equal(diagram.steps.sel(seed=1).values.ravel(), taken)
