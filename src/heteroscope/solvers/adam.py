@@ -151,5 +151,5 @@ def fast_joint_adam(steps: int) -> Adam:
 
 
 def patient_adam(steps: int) -> Adam:
-    """The paper's Adam at its highest rate: in thousands of steps it leaves the zero network where the paper's does."""
+    """The paper's Adam at its highest rate: in thousands of steps it leaves the zero network if the penalty lets it."""
     return paper_adam(steps)._replace(schedule="level")
