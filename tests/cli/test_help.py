@@ -36,6 +36,11 @@ def test_version():
     assert run("--version").stdout == f"heteroscope, version {version('heteroscope')}\n"
 
 
+def test_the_package_is_a_program_too():
+    told = subprocess.check_output([sys.executable, "-m", "heteroscope", "--version"], text=True)
+    assert told == run("--version").stdout
+
+
 @pytest.mark.parametrize("words", [[], ["--help"], ["fit", "--help"], ["--version"], ["fitt"]])
 def test_it_imports_nothing_heavy(words):
     code = (

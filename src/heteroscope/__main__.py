@@ -1,0 +1,6 @@
+"""`python -m heteroscope` is `heteroscope`."""
+
+from heteroscope.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="heteroscope")
