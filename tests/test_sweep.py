@@ -264,3 +264,5 @@ def test_a_small_start_has_as_many_steps_again_for_its_patience():
     assert steps_of_a_model("auto", 64, None, 1e-3) == 2 * steps_of_a_model("auto", 64, None)
     assert steps_of_a_model("auto", 9999, 256, 1e-3) == steps_of_a_model("auto", 9999, 256)
     assert steps_of_a_model(50, 64, None, 1e-3) == 50
+    for schedule in ("cosine", "paper"):  # these have no patience to pay for
+        assert steps_of_a_model("auto", 64, None, 1e-3, schedule) == steps_of_a_model("auto", 64, None)

@@ -79,7 +79,7 @@ def phase_diagram(
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start)
+    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
     rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
@@ -128,16 +128,18 @@ def rows_a_step(wanted: Any, n_rows: int) -> int | None:
     return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
 
 
-def steps_of_a_model(wanted: Any, n_rows: int, batch_size: int | None, start: str | float = "he") -> int:
+def steps_of_a_model(
+    wanted: Any, n_rows: int, batch_size: int | None, start: str | float = "he", schedule: str = "auto"
+) -> int:
     """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few.
 
-    From a small start it takes twice as many, half of them to leave zero.
+    From a small start "fast" takes twice as many, half of them to leave zero.
     """
     if wanted == "auto" and batch_size is not None:
         return defaults.BATCH_STEPS
     if wanted == "auto":
         steps = defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
-        return steps if start == "he" else 2 * steps
+        return steps if start == "he" or schedule not in ("auto", "fast") else 2 * steps
     return positive_integer("max_steps", wanted)
 
 
