@@ -31,9 +31,7 @@ def main() -> None:
     recipe = paper_recipe(rows.x.shape[1], STEPS["sine"], 1e-3)
     recipe = recipe._replace(stages=recipe.stages[:1])
     batch = rows.batch(rows.scaling())
-    tasks = [
-        Task(batch, [Job(float(logit(rho)), float(logit(gamma)), seed)]) for rho, gamma in CELLS for seed in SEEDS
-    ]
+    tasks = [Task(batch, [Job(float(logit(rho)), float(logit(gamma)), seed)]) for rho, gamma in CELLS for seed in SEEDS]
     began = perf_counter()
     left = np.zeros(len(tasks), bool)
     for index, fits in train_each(tasks, recipe, n_jobs=N_PROCESSES):
