@@ -83,20 +83,20 @@ def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
 
 def test_from_a_small_start_fast_is_patient_first_and_then_what_it_is_from_hes():
     small = Architecture(1, start=1e-3)
-    mean, precision, *rest = mean_first_recipe(small, 16_000, "fast").stages
-    assert (mean.objective, mean.trains, precision.objective, precision.trains) == (
+    mean, both, *rest = mean_first_recipe(small, 16_000, "fast").stages
+    assert (mean.objective, mean.trains, both.objective, both.trains) == (
         *(mean_objective, ("mean",)),
-        *(joint_objective, ("precision",)),
+        *(joint_objective, ("mean", "precision")),
     )
-    assert (mean.patient, precision.patient, mean.solver.steps, precision.solver.steps) == (True, True, 4000, 2000)
-    for solver in (mean.solver, precision.solver):  # the paper's Adam, near the top of its triangle
+    assert (mean.patient, both.patient, mean.solver.steps, both.solver.steps) == (True, True, 4000, 2000)
+    for solver in (mean.solver, both.solver):  # the paper's Adam, near the top of its triangle
         theirs = paper_adam(solver.steps)
         (rate,) = {solver.learning_rate(k, solver.steps) for k in (0, 1, solver.steps)}
         assert theirs.peak / 2 < rate < theirs.peak
         assert (solver.momentum, solver.memory, solver.epsilon) == (0.9, 0.999, 1e-8)
     assert tuple(rest) == mean_first_recipe(ARCHITECTURE, 10_000, "fast").stages
     first, *others = exchanging_rounds(small, 16_000)
-    assert first.stages[:2] == (mean, precision)
+    assert first.stages[:2] == (mean, both)
     assert [first.stages[2:], *(one.stages for one in others)] == [
         one.stages for one in exchanging_rounds(ARCHITECTURE, 10_000)
     ]

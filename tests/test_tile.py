@@ -260,7 +260,7 @@ def test_a_constant_model_that_is_taken_over_costs_no_step():
     assert (fit.status, fit.steps) == (Status.CONVERGED, 0)
 
 
-def test_no_model_leaves_a_patient_stage_early_and_the_next_one_calls_it_constant():
+def test_no_model_leaves_a_patient_stage_early():
     """At rho = 3e-4 the penalty wins: looked at after 250 steps, a model is constant; unseen, it takes all 600."""
     batch, job = pad(rows(), 64), Job(-8.0, 0.0, seed=0)
     mean = Stage(mean_objective, ("mean",), cosine_adam(600))
@@ -270,3 +270,13 @@ def test_no_model_leaves_a_patient_stage_early_and_the_next_one_calls_it_constan
     )
     assert (looked_at.status, unseen.status) == (Status.CONVERGED, Status.CONVERGED)
     assert unseen.steps == looked_at.steps + 350
+
+
+def test_a_mean_that_is_at_zero_after_its_patience_stays_there_beside_the_precision():
+    batch, job = pad(rows(), 64), Job(0.0, 8.0, seed=0)  # alpha is one, beta 3e-4
+    mean = Stage(mean_objective, ("mean",), cosine_adam(600), patient=True)
+    both = Stage(joint_objective, ("mean", "precision"), cosine_adam(400), patient=True)
+    (fit,) = train_tile(batch, [job], Recipe(SMALL, (mean, both)))
+    assert all(not layer.weight.any() for layer in fit.params.mean)
+    assert all(layer.weight.any() for layer in fit.params.precision)
+    assert fit.steps == 1000

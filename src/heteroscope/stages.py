@@ -42,7 +42,7 @@ from heteroscope.solvers.adam import (
 SCHEDULES = ("auto", "fast", "cosine", "paper")
 MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of the mean once it is fitted, and of all biases
-PATIENT_SHARES = 0.25, 0.125  # of "fast" from a small start: the steps before all others, of mean and of precision
+PATIENT_SHARES = 0.25, 0.125  # of "fast" from a small start: the steps before all others, the mean alone and then both
 AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
 FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
@@ -52,7 +52,8 @@ class Stage(NamedTuple):
 
     `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
     level in closed form, and a step costs half. A stage that `levels` leaves the precision where it fits the residuals.
-    In a `patient` one no model is looked at, so that none is called constant. The rates are relative to the solver's.
+    In a `patient` one no model is looked at before its end, so that none is called constant too early. The rates are
+    relative to the solver's.
     """
 
     objective: Objective
@@ -203,17 +204,17 @@ def _fast_stages(steps: int) -> tuple[Stage, Stage]:
 
 
 def _patience(architecture: Architecture, steps: int) -> tuple[Stage, ...]:
-    """From a small start: the mean by itself, then the precision beside it, until zero is left if it ever is.
+    """From a small start: the mean and then both, as the paper trains them, until zero is left if it ever is.
 
     Steadier steps never leave it, and a look at a network in the meantime would call it constant. A mean that has not
-    left it rests while the precision moves, as it all but does in the paper's schedule, whose rates are small by then.
+    left it by itself is made zero, and stays so beside the precision.
     """
     if architecture.start == "he":
         return ()
-    mean, precision = (patient_adam(int(steps * share)) for share in PATIENT_SHARES)
+    mean, both = (patient_adam(int(steps * share)) for share in PATIENT_SHARES)
     stages = (
         Stage(mean_objective, ("mean",), mean, patient=True),
-        Stage(joint_objective, ("precision",), precision, patient=True),
+        Stage(joint_objective, ("mean", "precision"), both, patient=True),
     )
     return tuple(stage for stage in stages if stage.solver.steps)
 

@@ -74,9 +74,8 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe, starts: Sequenc
     found: dict[int, Inspection] = {}
     steps = [0] * len(jobs)
     for number, stage in enumerate(recipe.stages, 1):
-        first = FIRST_CHECK if recipe.retires else stage.solver.steps
-        retires = recipe.retires and not stage.patient
-        looks = number == len(recipe.stages) or stage.levels or (retires and stage.solver.steps >= first)
+        first = FIRST_CHECK if recipe.retires and not stage.patient else stage.solver.steps
+        looks = number == len(recipe.stages) or stage.levels or (recipe.retires and stage.solver.steps >= first)
         own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
         models = [enter(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]

@@ -42,8 +42,8 @@ def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
     steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows), part.start)
-    patient = 0.0 if part.start == "he" else sum(PATIENT_SHARES)
-    taken = steps * (patient / 2 + SHARE * (1 - patient))  # in patience all of them, of one network at a time
+    mean, both = (0.0, 0.0) if part.start == "he" else PATIENT_SHARES
+    taken = steps * (mean / 2 + both + SHARE * (1 - mean - both))  # in patience all of them, of the mean alone at first
     return COMPILE + n_models * taken * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 
