@@ -133,7 +133,7 @@ def steps_of_a_model(
 ) -> int:
     """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few.
 
-    From a small start "fast" takes twice as many, half of them to leave zero.
+    From a small start "fast" takes twice as many, the first of them to leave zero.
     """
     if wanted == "auto" and batch_size is not None:
         return defaults.BATCH_STEPS

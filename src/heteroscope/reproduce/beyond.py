@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from heteroscope import defaults
 from heteroscope.agreement import agreement
-from heteroscope.diagram import majority_phase
+from heteroscope.diagram import PHASES, majority_phase
 from heteroscope.plots import phase_maps
 from heteroscope.reproduce.drawings import hysteresis_figure, penalty_figure
 from heteroscope.reproduce.figures import FIELD, networks, theory
@@ -112,8 +112,7 @@ def start_scale(found: Diagrams) -> Output:
     rows = [
         {
             "start": name,
-            "U_I, %": 100 * float(np.mean(phases[name] == "U_I")),
-            "S, %": 100 * float(np.mean(phases[name] == "S")),
+            **{f"{phase}, %": 100 * float(np.mean(phases[name] == phase)) for phase in PHASES},
             "cells labelled unlike He's, %": 100 * float(np.mean(phases[name] != first)),
             "cells that end above He's objective, %": 100 * _above(one, found[names[0]]),
             "lowest test NLL": float(one["nll"].sel(split="test").mean("seed").min()),
@@ -122,9 +121,11 @@ def start_scale(found: Diagrams) -> Output:
     ]
     table = pd.DataFrame(rows)
     other, above = table.iloc[-1][["cells labelled unlike He's, %", "cells that end above He's objective, %"]]
+    good, retraced = (" and ".join(number(table[f"{phase}, %"].iloc[k]) for k in (0, -1)) for phase in ("S", "O_II"))
     verdict = (
         f"From the paper's start {number(other)} % of the cells have another label than from He's, and "
-        f"{number(above)} % end at a higher objective."
+        f"{number(above)} % end at a higher objective. From He's start and from the paper's {good} % are S, and "
+        f"{retraced} % are O_II."
     )
     return Output(phase_maps(found), table, verdict)
 
