@@ -1,13 +1,15 @@
-"""A diagram's minima against the reference minima: `python -m benchmarks.minima.compare sine [folder ...]`.
+"""A diagram's minima against the reference minima: `python -m benchmarks.minima.compare sine 0 [diagram ...]`.
 
-Ours are those of two whole diagrams of seed 0, one from each start: those in the folders, which `heteroscope map` or
-`heteroscope reproduce` has made, or diagrams that are trained for this.
+Ours are those of two whole diagrams, one from each start, with the seed behind the data set's name: diagrams that are
+trained for this, or given ones that have that seed, in folders which `heteroscope map` or `heteroscope reproduce` has
+made, or on record as `benchmarks/records/parts/NAME.nc.gz`.
 
 A reference cell has a finite minimum where its status is not runaway. A cell agrees if its objective over rho is at
 most 0.02 above the reference's; lower is better, since both minimise the same sum.
 """
 
 import sys
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -16,36 +18,48 @@ import xarray as xr
 from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, load
 
 from heteroscope import datasets, open_diagram, phase_diagram
+from heteroscope.reproduce.records import DIAGRAM, recall
 from heteroscope.status import Status
 
 CLOSE, CLOSER = 0.02, 0.001
 Found = dict[str, dict[str, Any]]
 
 
-def main(name: str, *folders: str) -> None:
+def main(name: str, seed: int, *given: str) -> None:
     """Print every stored cell beside ours, and how many agree."""
-    reference = load(name)
+    reference = load(name, seed)
     began = perf_counter()
-    diagrams = [open_diagram(folder) for folder in folders] or [_diagram(name, start) for start in STARTS]
+    diagrams = [_read(path) for path in map(Path, given)] or [_diagram(name, start, seed) for start in STARTS]
     ours: Found = {}
     for diagram in diagrams:
         start = diagram.attrs["start"]
-        ours |= _of_diagram(diagram, start, [cell for cell in CELLS[name] if _key(start, cell) in reference])
+        cells = [cell for cell in CELLS[name] if _key(start, cell) in reference]
+        ours |= _of_diagram(diagram.sel(seed=seed), start, cells)
     seconds = perf_counter() - began
     _report(name, ours, reference, {diagram.attrs["start"]: diagram.attrs["max_steps"] for diagram in diagrams})
-    print(f"All of ours took {seconds:.0f} s on {N_PROCESSES} processes, compilation included.")
+    if not given:
+        print(f"All of ours took {seconds:.0f} s on {N_PROCESSES} processes, compilation included.")
 
 
-def _diagram(name: str, start: str | float) -> xr.Dataset:
+def _read(path: Path) -> xr.Dataset:
+    if path.is_dir():
+        return open_diagram(path)
+    kept = recall(path.parent, path.name.removesuffix(DIAGRAM))
+    if kept is None or not isinstance(kept.found, xr.Dataset):
+        raise SystemExit(f"{path} is not a diagram on record")
+    return kept.found
+
+
+def _diagram(name: str, start: str | float, seed: int) -> xr.Dataset:
     split = datasets.load(name, seed=0)
     tests = {"X_test": split.x_test, "y_test": split.y_test}
-    return phase_diagram(split.x_train, split.y_train, **tests, start=start, n_jobs=N_PROCESSES)
+    return phase_diagram(split.x_train, split.y_train, **tests, start=start, random_state=seed, n_jobs=N_PROCESSES)
 
 
 def _of_diagram(diagram: xr.Dataset, start: str | float, cells: list[tuple[float, float]]) -> Found:
     found = {}
     for rho, gamma in cells:
-        cell = diagram.sel(seed=0).sel(rho=rho, gamma=gamma, method="nearest")
+        cell = diagram.sel(rho=rho, gamma=gamma, method="nearest")
         names = ("objective", "phase", "status", "relative_gradient", "steps")
         found[_key(start, (rho, gamma))] = {key: cell[key].item() for key in names}
     return found
@@ -65,13 +79,14 @@ def _report(name: str, ours: Found, reference: Found, steps: dict[str | float, i
         print(
             f"| {key} | {other['objective']:.4f} | {own['objective']:.4f} | {difference:+.4f} "
             f"| {other['phase']}, {own['phase']} | {other['status']}, {own['status']} "
-            f"| {other['relative_gradient']:.2g}, {own['relative_gradient']:.2g} | {own['steps']:,} |"
+            f"| {other['relative_gradient']:.2g}, {own['relative_gradient']:.2g} | {own['steps']:,.0f} |"
         )
     for start in STARTS:
         _count(f"From start {start}", {key: own for key, own in ours.items() if key.startswith(f"{start} ")}, reference)
     _count("Altogether", ours, reference)
     if "he" in steps:
-        crossed = {key: ours[f"he {key.split(' ', 1)[1]}"] for key in reference}
+        from_he = {key: f"he {key.split(' ', 1)[1]}" for key in reference}
+        crossed = {key: ours[own] for key, own in from_he.items() if own in ours}
         _count("The diagram from He's start against the references from both", crossed, reference)
 
 
@@ -94,4 +109,4 @@ def _same_phase(ours: dict[str, Any], reference: dict[str, Any]) -> bool:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -58,6 +58,11 @@ def score(
     return found
 
 
+def without_rows(diagram: xr.Dataset) -> xr.Dataset:
+    """Scores and labels alone, without the rows and what each model predicts for them."""
+    return diagram.drop_dims([name for name in ("row", "feature") if name in diagram.dims])
+
+
 def majority_phase(diagram: xr.Dataset) -> xr.DataArray:
     """The phase that most seeds of a cell are in, the first in the order U_I, U_II, S, O_II, O_I if several are."""
     counts = xr.concat([(diagram["phase"] == phase).sum("seed") for phase in PHASES], dim="which")

@@ -8,13 +8,15 @@ import pytest
 
 from heteroscope.diagram import PHASES, majority_phase
 from heteroscope.reproduce import RECIPES, SCALES
-from heteroscope.reproduce.parts import Line, Networks
+from heteroscope.reproduce.parts import Line, Networks, Seed
 from heteroscope.reproduce.recipe import part_settings
 from heteroscope.reproduce.records import recall
 from heteroscope.reproduce.run import part_name
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
-PARTS = {part_name(part): part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()}
+WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]
+SEEDS = [seed for part in WHOLE if isinstance(part, Networks) for seed in part.seeds()]
+PARTS = {part_name(part): part for part in (*WHOLE, *SEEDS)}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
@@ -30,9 +32,10 @@ def test_a_record_is_that_of_a_part_of_todays_recipes(name):
     assert clock["settings"] == json.loads(json.dumps(part_settings(PARTS[name])))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Networks | Line)])
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Networks | Seed | Line)])
 def test_a_recorded_diagram_has_all_its_cells(name):
     part, found = PARTS[name], recall(FOLDER, name).found
+    part = part.networks._replace(n_seeds=1) if isinstance(part, Seed) else part
     points = part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gammas]
     for rho, gamma in points:
         cell = found.sel(rho=rho, gamma=gamma, method="nearest")

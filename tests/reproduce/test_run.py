@@ -100,6 +100,37 @@ def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
     assert again["seconds"] == first["seconds"]
 
 
+def test_a_diagram_is_kept_seed_by_seed_until_it_is_complete(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
+    part = Networks("sine", TINY.grid, TINY.grid, 2, TINY.hidden, 100)
+    first, _ = map(part_name, part.seeds())
+    shown, kept = [], tmp_path / "kept"
+    recipe = Recipe("Figure 0", "seeds", lambda scale: {"sine": part}, lambda found: shown.append(found) or Output())
+
+    def stopped(what):
+        if "seed 2 of 2" in what:
+            raise KeyboardInterrupt
+        return nullcontext()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_recipe("seeds", recipe, kitchen(tmp_path / "here")._replace(records=kept, bar=stopped))
+    assert {path.stem for path in kept.glob("*.json")} == {first}
+
+    titles = []
+    there = kitchen(tmp_path / "there")._replace(records=kept, bar=lambda what: titles.append(what) or nullcontext())
+    record = run_recipe("seeds", recipe, there)
+    assert titles == ["networks of sine, seed 2 of 2"], "the first came from the records, on another machine"
+    assert {path.name.partition(".")[0] for path in kept.iterdir()} == {part_name(part)}, "the seeds have given way"
+    assert records.recall(kept, part_name(part)).seconds == pytest.approx(record["seconds"], abs=0.1)
+
+    at_once = part.make(tmp_path / "at-once", 1, None)
+    for found in (shown[0]["sine"], records.recall(kept, part_name(part)).found):
+        assert found["seed"].values.tolist() == [0, 1]
+        assert (found["phase"] == at_once["phase"]).all()
+        np.testing.assert_allclose(found["objective"], at_once["objective"], rtol=1e-6)
+        assert found.attrs["max_steps"] == 100
+
+
 def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
     table = pd.DataFrame({"method": ["paper", "held-out"], "split": [0, 1], "nll": [0.1, np.inf]})
     records.keep(tmp_path, "table", table, {"seconds": 40.0})

@@ -14,6 +14,7 @@ import xarray as xr
 
 from heteroscope import datasets, field
 from heteroscope.datasets import simulated
+from heteroscope.diagram import without_rows
 from heteroscope.files import whole
 from heteroscope.progress import Progress
 from heteroscope.status import Status
@@ -51,24 +52,53 @@ class Networks(NamedTuple):
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram, kept tile by tile."""
-        split = datasets.load(self.data)
-        return phase_diagram(
-            split.x_train,
-            split.y_train,
-            X_test=split.x_test,
-            y_test=split.y_test,
-            rhos=self.rhos,
-            gammas=self.gammas,
-            n_seeds=self.n_seeds,
-            hidden=self.hidden,
-            max_steps=self.max_steps,
-            start=self.start,
-            exchange=self.exchange,
-            name=self.data,
-            store=folder,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
+        return _diagram(self, 0, self.n_seeds, folder, n_jobs, progress)
+
+    def seeds(self) -> list["Seed"]:
+        """The diagrams of one seed that it consists of."""
+        return [Seed(self.data, self, seed) for seed in range(self.n_seeds)]
+
+
+class Seed(NamedTuple):
+    """One seed of a phase diagram, which does not depend on the others."""
+
+    data: str
+    networks: Networks
+    seed: int
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """The diagram of this seed, kept tile by tile."""
+        return _diagram(self.networks, self.seed, 1, folder, n_jobs, progress)
+
+
+def _diagram(
+    part: Networks, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
+) -> xr.Dataset:
+    split = datasets.load(part.data)
+    return phase_diagram(
+        split.x_train,
+        split.y_train,
+        X_test=split.x_test,
+        y_test=split.y_test,
+        rhos=part.rhos,
+        gammas=part.gammas,
+        n_seeds=n_seeds,
+        random_state=first_seed,
+        hidden=part.hidden,
+        max_steps=part.max_steps,
+        start=part.start,
+        exchange=part.exchange,
+        name=part.data,
+        store=folder,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def join_seeds(seeds: list[xr.Dataset]) -> xr.Dataset:
+    """Diagrams of one seed each as one, without the rows, which a recorded diagram does not have."""
+    slim = [without_rows(one) for one in seeds]
+    return xr.concat(slim, "seed", data_vars="minimal", coords="minimal", compat="equals", combine_attrs="override")
 
 
 class Line(NamedTuple):
@@ -94,7 +124,7 @@ class Line(NamedTuple):
 def _put_together(cells: list[xr.Dataset]) -> xr.Dataset:
     """Diagrams of different (rho, gamma) as one, without the rows that only a drawing of single fits needs."""
     words = ("phase", "status")
-    slim = [one.drop_dims("row").assign({name: one[name].astype(object) for name in words}) for one in cells]
+    slim = [without_rows(one).assign({name: one[name].astype(object) for name in words}) for one in cells]
     axes = {name: np.unique([one[name].item() for one in slim]) for name in ("rho", "gamma")}
     numbers = {str(name): np.nan for name in slim[0].data_vars if name not in words}
     first = slim[0].assign(steps=slim[0]["steps"].astype(float))

@@ -1,6 +1,7 @@
 """Parts that took long, in files small enough to lie beside the code: scores and labels, not what each model predicts.
 
-A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its seconds and the day it was finished.
+A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its seconds and the day it was finished. The
+seeds of a diagram are kept one by one until it is complete, so that a long one can be made in several sittings.
 """
 
 import gzip
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from heteroscope.diagram import without_rows
 from heteroscope.errors import InputError
 from heteroscope.files import whole
 from heteroscope.store import CODES, code, decoded
@@ -59,9 +61,15 @@ def recall(folder: Path, name: str) -> Kept | None:
         raise InputError(f"the record {clock} is damaged: remove it to compute the part again") from error
 
 
+def forget(folder: Path, name: str) -> None:
+    """Remove the part of that name if it was kept, its JSON first."""
+    for suffix in (".json", DIAGRAM, TABLE):
+        (folder / f"{name}{suffix}").unlink(missing_ok=True)
+
+
 def _slim(diagram: xr.Dataset) -> xr.Dataset:
     """Scores in single precision, words as small integers, no rows."""
-    slim = diagram.drop_dims([name for name in ("row", "feature") if name in diagram.dims])
+    slim = without_rows(diagram)
     for name, variable in slim.data_vars.items():
         if name in CODES:
             codes = code(str(name), [str(word) for word in variable.values.ravel()])

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from heteroscope.files import whole
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
-from heteroscope.reproduce.recipe import Part, Recipe, part_settings, recipe_settings, settings_hash
-from heteroscope.reproduce.records import keep, recall
+from heteroscope.reproduce.parts import Networks, Part, Seed, join_seeds
+from heteroscope.reproduce.recipe import Recipe, part_settings, recipe_settings, settings_hash
+from heteroscope.reproduce.records import forget, keep, recall
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import markdown
 
@@ -92,20 +93,43 @@ def _make(part: Part, kitchen: Kitchen) -> Made:
     name = part_name(part)
     if kitchen.records and (kept := recall(kitchen.records, name)):
         return Made(name, *kept)
+    if kitchen.records and isinstance(part, Networks) and part.n_seeds > 1:
+        return _make_by_seeds(part, kitchen, kitchen.records)
     folder = kitchen.folder / PARTS / name
     started, before, finished = time.perf_counter(), _seconds(folder), False
     try:
-        with kitchen.bar(f"{type(part).__name__.lower()} of {part.data}") as progress:
+        with kitchen.bar(_title(part)) as progress:
             found = part.make(folder, kitchen.n_jobs, progress)
         finished = True
     finally:
         if not _clock(folder).get("finished") and folder.is_dir():
             taken = before + time.perf_counter() - started
-            clock = {"seconds": taken, "finished": finished, "date": _today(), "settings": part_settings(part)}
-            _write_json(_clock_file(folder), clock)
+            _write_json(_clock_file(folder), _clock_of(part, taken, finished))
     if kitchen.records:
         keep(kitchen.records, name, found, _clock(folder))
     return Made(name, found, _seconds(folder))
+
+
+def _make_by_seeds(part: Networks, kitchen: Kitchen, records: Path) -> Made:
+    """The diagram put together of its seeds, whose records give way to its own."""
+    seeds = [_make(one, kitchen) for one in part.seeds()]
+    diagram = Made(part_name(part), join_seeds([one.found for one in seeds]), sum(one.seconds for one in seeds))
+    keep(records, diagram.name, diagram.found, _clock_of(part, diagram.seconds, finished=True))
+    if recall(records, diagram.name):
+        for one in seeds:
+            forget(records, one.name)
+    return diagram
+
+
+def _clock_of(part: Part, seconds: float, finished: bool) -> dict[str, Any]:
+    return {"seconds": seconds, "finished": finished, "date": _today(), "settings": part_settings(part)}
+
+
+def _title(part: Part) -> str:
+    """What the progress bar says."""
+    if isinstance(part, Seed):
+        return f"{_title(part.networks)}, seed {part.seed + 1} of {part.networks.n_seeds}"
+    return f"{type(part).__name__.lower()} of {part.data}"
 
 
 def _today() -> str:
