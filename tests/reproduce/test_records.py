@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from heteroscope.diagram import PHASES, majority_phase
 from heteroscope.reproduce import RECIPES, SCALES
-from heteroscope.reproduce.parts import Line, Networks, Seed
+from heteroscope.reproduce.parts import Line, Networks, Seed, join_seeds
 from heteroscope.reproduce.recipe import part_settings
 from heteroscope.reproduce.records import recall
 from heteroscope.reproduce.run import part_name
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
 WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]
-SEEDS = [seed for part in WHOLE if isinstance(part, Networks) for seed in part.seeds()]
-PARTS = {part_name(part): part for part in (*WHOLE, *SEEDS)}
+PARTS = {part_name(one): one for part in WHOLE for one in (part.seeds() if isinstance(part, Networks) else [part])}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
@@ -32,23 +32,24 @@ def test_a_record_is_that_of_a_part_of_todays_recipes(name):
     assert clock["settings"] == json.loads(json.dumps(part_settings(PARTS[name])))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Networks | Seed | Line)])
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Seed | Line)])
 def test_a_recorded_diagram_has_all_its_cells(name):
     part, found = PARTS[name], recall(FOLDER, name).found
-    part = part.networks._replace(n_seeds=1) if isinstance(part, Seed) else part
+    n_seeds = part.n_seeds if isinstance(part, Line) else 1
     points = part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gammas]
-    for rho, gamma in points:
-        cell = found.sel(rho=rho, gamma=gamma, method="nearest")
-        assert cell.sizes["seed"] == part.n_seeds
-        assert np.isin(cell["phase"], PHASES).all()
-        assert np.isfinite(cell["mean_mse"]).all()
-    assert int((found["phase"] != "").sum()) == len(points) * part.n_seeds
+    rhos, gammas = (xr.DataArray(list(values), dims="point") for values in zip(*points, strict=True))
+    cells = found.sel(rho=rhos, gamma=gammas, method="nearest")
+    assert cells["phase"].sizes == {"point": len(points), "seed": n_seeds}
+    assert np.isin(cells["phase"], PHASES).all()
+    assert np.isfinite(cells["mean_mse"]).all()
+    assert int((found["phase"] != "").sum()) == len(points) * n_seeds
 
 
 @pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
 def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
     """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
-    sine = recall(FOLDER, part_name(RECIPES["boundary"].parts(SCALES["full"])["Sine"])).found
+    seeds = RECIPES["boundary"].parts(SCALES["full"])["Sine"].seeds()
+    sine = join_seeds([recall(FOLDER, part_name(seed)).found for seed in seeds])
     cells = [sine.sel(rho=rho, gamma=alpha * rho, method="nearest") for rho in np.logspace(-7, -2, 6)]
     objectives = np.array([cell["objective"].values for cell in cells])
     assert np.ptp(objectives, axis=0).max() < 0.02

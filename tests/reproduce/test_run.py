@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,13 +10,13 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-from heteroscope import __version__, reproduce
+from heteroscope import __version__, open_diagram, reproduce
 from heteroscope.cli import main
 from heteroscope.diagram import diagonal_cells
 from heteroscope.errors import InputError
 from heteroscope.plots import diagonal_slices
 from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, records, run_recipe
-from heteroscope.reproduce.parts import Line, Networks
+from heteroscope.reproduce.parts import Line, Networks, Seed
 from heteroscope.reproduce.run import part_name
 from heteroscope.reproduce.scales import SMALL
 
@@ -50,7 +51,8 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
     assert record["command"] == "heteroscope reproduce boundary --scale tiny"
     assert record["settings"]["Sine"]["hidden"] == (8, 8)
     assert record["seconds"] > 0
-    store = folder / record["parts"]["Sine"] / "diagram.zarr"
+    (sine,) = record["parts"]["Sine"]
+    store = folder / sine / "diagram.zarr"
     assert xr.open_zarr(store, consolidated=False).sizes["rho"] == 3
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "parts" in path.parts and path.is_file()}
     again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path))
@@ -83,9 +85,9 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
 def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
     first = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "first")._replace(records=tmp_path / "kept"))
-    part = RECIPES["boundary"].parts(TINY)["Sine"]
+    (part,) = RECIPES["boundary"].parts(TINY)["Sine"].seeds()
     kept = records.recall(tmp_path / "kept", part_name(part))
-    made = part.make(tmp_path / "first" / "tiny" / first["parts"]["Sine"], 1, None)
+    made = open_diagram(tmp_path / "first" / "tiny" / first["parts"]["Sine"][0])
     assert set(kept.found.dims) == {"rho", "gamma", "seed", "split"}, "no rows, which only single fits need"
     for name, variable in kept.found.data_vars.items():
         if variable.dtype.kind == "U":
@@ -94,41 +96,36 @@ def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
             np.testing.assert_allclose(variable, made[name], rtol=1e-6, err_msg=name)
     assert kept.found.attrs["exchange"] == made.attrs["exchange"] == 1
 
-    monkeypatch.setattr(Networks, "make", None)
+    monkeypatch.setattr(Seed, "make", None)
     again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "again")._replace(records=tmp_path / "kept"))
     assert again["verdict"] == first["verdict"]
     assert again["seconds"] == first["seconds"]
 
 
-def test_a_diagram_is_kept_seed_by_seed_until_it_is_complete(tmp_path, monkeypatch):
+def test_more_seeds_are_added_to_those_on_record(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
-    part = Networks("sine", TINY.grid, TINY.grid, 2, TINY.hidden, 100)
-    first, _ = map(part_name, part.seeds())
-    shown, kept = [], tmp_path / "kept"
-    recipe = Recipe("Figure 0", "seeds", lambda scale: {"sine": part}, lambda found: shown.append(found) or Output())
+    shown, titles, kept = [], [], tmp_path / "kept"
+    recipe = Recipe(
+        "Figure 0",
+        "seeds",
+        lambda scale: {"sine": Networks("sine", TINY.grid, TINY.grid, scale.n_seeds, TINY.hidden, 100)},
+        lambda found: shown.append(found["sine"]) or Output(),
+    )
+    here, there = (
+        Kitchen(tmp_path / place, TINY.with_seeds(seeds), 1, lambda what: titles.append(what) or nullcontext(), kept)
+        for place, seeds in (("here", 1), ("there", 2))
+    )
+    first, second = (run_recipe("seeds", recipe, kitchen) for kitchen in (here, there))
+    assert titles == ["networks, seed 0, of sine", "networks, seed 1, of sine"]
+    assert {path.stem for path in kept.glob("*.json")} == {Path(name).name for name in second["parts"]["sine"]}
+    assert first["command"] == "heteroscope reproduce seeds --scale tiny --seeds 1"
+    assert second["seconds"] > first["seconds"]
 
-    def stopped(what):
-        if "seed 2 of 2" in what:
-            raise KeyboardInterrupt
-        return nullcontext()
-
-    with pytest.raises(KeyboardInterrupt):
-        run_recipe("seeds", recipe, kitchen(tmp_path / "here")._replace(records=kept, bar=stopped))
-    assert {path.stem for path in kept.glob("*.json")} == {first}
-
-    titles = []
-    there = kitchen(tmp_path / "there")._replace(records=kept, bar=lambda what: titles.append(what) or nullcontext())
-    record = run_recipe("seeds", recipe, there)
-    assert titles == ["networks of sine, seed 2 of 2"], "the first came from the records, on another machine"
-    assert {path.name.partition(".")[0] for path in kept.iterdir()} == {part_name(part)}, "the seeds have given way"
-    assert records.recall(kept, part_name(part)).seconds == pytest.approx(record["seconds"], abs=0.1)
-
-    at_once = part.make(tmp_path / "at-once", 1, None)
-    for found in (shown[0]["sine"], records.recall(kept, part_name(part)).found):
-        assert found["seed"].values.tolist() == [0, 1]
-        assert (found["phase"] == at_once["phase"]).all()
-        np.testing.assert_allclose(found["objective"], at_once["objective"], rtol=1e-6)
-        assert found.attrs["max_steps"] == 100
+    at_once = recipe.parts(TINY.with_seeds(2))["sine"].make(tmp_path / "at-once", 1, None)
+    assert shown[1]["seed"].values.tolist() == [0, 1]
+    assert (shown[1]["phase"] == at_once["phase"]).all()
+    np.testing.assert_allclose(shown[1]["objective"], at_once["objective"], rtol=1e-6)
+    assert shown[1].attrs["max_steps"] == 100
 
 
 def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):

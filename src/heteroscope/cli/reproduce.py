@@ -15,6 +15,7 @@ _EXAMPLE = """\b
 Examples:
   heteroscope reproduce list
   heteroscope reproduce summary
+  heteroscope reproduce synthetic-networks --scale full --seeds 1
   heteroscope reproduce all --scale full --out reproduce
 """
 
@@ -22,6 +23,7 @@ Examples:
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.option("--scale", type=click.Choice(["small", "full"]), default="small", show_default=True, help="How large.")
+@click.option("--seeds", type=click.IntRange(min=1), help="Networks of each cell of a diagram  [default: the scale's]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -41,12 +43,19 @@ Examples:
 )
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
 def reproduce(
-    names: tuple[str, ...], scale: str, out: Path, climsim: Path | None, records: Path | None, n_jobs: int, quiet: bool
+    names: tuple[str, ...],
+    scale: str,
+    seeds: int | None,
+    out: Path,
+    climsim: Path | None,
+    records: Path | None,
+    n_jobs: int,
+    quiet: bool,
 ) -> None:
     """Make the figure or table NAME of the paper from scratch; `list` shows all names, `all` makes them all.
 
     --scale small takes minutes, full has the paper's own grids, seeds, points and networks and takes hours. Whatever is
-    finished is kept in the folder and shared between results: run the same command again to go on.
+    finished is kept in the folder and shared between results: run the same command again to go on, or with more seeds.
     """
     refuse_unwritable(out / scale / "record.json")
     from heteroscope.datasets.climsim import climsim_stream
@@ -56,7 +65,7 @@ def reproduce(
     def bar(what: str) -> Any:
         return progress_bar(what, bool(verbosity(quiet)), "done")
 
-    chosen = SCALES[scale]
+    chosen = SCALES[scale].with_seeds(seeds)
     if climsim:
         climsim_stream(climsim)  # says at once what is missing, not after the tables before it
         chosen = chosen.with_climsim(str(climsim.resolve()))

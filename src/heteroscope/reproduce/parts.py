@@ -56,23 +56,30 @@ class Networks(NamedTuple):
 
     def seeds(self) -> list["Seed"]:
         """The diagrams of one seed that it consists of."""
-        return [Seed(self.data, self, seed) for seed in range(self.n_seeds)]
+        shared = self._asdict()
+        del shared["n_seeds"]
+        return [Seed(**shared, seed=seed) for seed in range(self.n_seeds)]
 
 
 class Seed(NamedTuple):
-    """One seed of a phase diagram, which does not depend on the others."""
+    """One seed of a phase diagram, which depends neither on the others nor on their number."""
 
     data: str
-    networks: Networks
+    rhos: tuple[float, ...]
+    gammas: tuple[float, ...]
     seed: int
+    hidden: tuple[int, ...]
+    max_steps: int | str
+    start: str | float
+    exchange: bool
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram of this seed, kept tile by tile."""
-        return _diagram(self.networks, self.seed, 1, folder, n_jobs, progress)
+        return _diagram(self, self.seed, 1, folder, n_jobs, progress)
 
 
 def _diagram(
-    part: Networks, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
+    part: Networks | Seed, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
 ) -> xr.Dataset:
     split = datasets.load(part.data)
     return phase_diagram(
@@ -96,7 +103,7 @@ def _diagram(
 
 
 def join_seeds(seeds: list[xr.Dataset]) -> xr.Dataset:
-    """Diagrams of one seed each as one, without the rows, which a recorded diagram does not have."""
+    """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
     slim = [without_rows(one) for one in seeds]
     return xr.concat(slim, "seed", data_vars="minimal", coords="minimal", compat="equals", combine_attrs="override")
 

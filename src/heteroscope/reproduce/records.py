@@ -1,7 +1,7 @@
 """Parts that took long, in files small enough to lie beside the code: scores and labels, not what each model predicts.
 
-A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its seconds and the day it was finished. The
-seeds of a diagram are kept one by one until it is complete, so that a long one can be made in several sittings.
+A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its seconds and the day it was finished.
+Each seed of a diagram is kept by itself: a long one can be made in several sittings, and with more seeds later.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from heteroscope.errors import InputError
 from heteroscope.files import whole
 from heteroscope.store import CODES, code, decoded
 
-WORTH_KEEPING_SECONDS = 30.0
+WORTH_KEEPING_SECONDS = 10.0
 DIAGRAM, TABLE = ".nc.gz", ".csv"
 
 
@@ -59,12 +59,6 @@ def recall(folder: Path, name: str) -> Kept | None:
             return Kept(decoded(stored.load().drop_encoding()), seconds)
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         raise InputError(f"the record {clock} is damaged: remove it to compute the part again") from error
-
-
-def forget(folder: Path, name: str) -> None:
-    """Remove the part of that name if it was kept, its JSON first."""
-    for suffix in (".json", DIAGRAM, TABLE):
-        (folder / f"{name}{suffix}").unlink(missing_ok=True)
 
 
 def _slim(diagram: xr.Dataset) -> xr.Dataset:

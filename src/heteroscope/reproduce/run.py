@@ -14,7 +14,7 @@ from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
 from heteroscope.reproduce.parts import Networks, Part, Seed, join_seeds
 from heteroscope.reproduce.recipe import Recipe, part_settings, recipe_settings, settings_hash
-from heteroscope.reproduce.records import forget, keep, recall
+from heteroscope.reproduce.records import keep, recall
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import markdown
 
@@ -55,17 +55,23 @@ def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
         "source": recipe.source,
         "title": recipe.title,
         "scale": kitchen.scale.name,
-        "command": f"heteroscope reproduce {name} --scale {kitchen.scale.name}",
+        "seeds": kitchen.scale.seeds,
+        "command": _command(name, kitchen.scale),
         "heteroscope": version("heteroscope"),
         "date": _today(),
         "seconds": round(sum(one.seconds for one in made.values()), 1),
         "verdict": output.verdict,
         "settings_hash": settings_hash(settings),
-        "parts": {label: f"{PARTS}/{one.name}" for label, one in made.items()},
+        "parts": {label: [f"{PARTS}/{name}" for name in one.names] for label, one in made.items()},
         "settings": settings,
     }
     _write_json(folder / f"{name}.json", record)
     return record
+
+
+def _command(name: str, scale: Scale) -> str:
+    seeds = f" --seeds {scale.seeds}" if scale.seeds else ""
+    return f"heteroscope reproduce {name} --scale {scale.name}{seeds}"
 
 
 def read_record(name: str, kitchen: Kitchen) -> dict[str, Any] | None:
@@ -75,9 +81,9 @@ def read_record(name: str, kitchen: Kitchen) -> dict[str, Any] | None:
 
 
 class Made(NamedTuple):
-    """A part that is there: what it is called, what was found, and how long that took."""
+    """A part that is there: what its folders are called, what was found, and how long that took."""
 
-    name: str
+    names: list[str]
     found: Any
     seconds: float
 
@@ -90,11 +96,13 @@ def part_name(part: Part) -> str:
 
 def _make(part: Part, kitchen: Kitchen) -> Made:
     """The part from the records or from its own folder, and the time it took, added up over interrupted runs."""
+    if isinstance(part, Networks):
+        seeds = [_make(one, kitchen) for one in part.seeds()]
+        names = [name for one in seeds for name in one.names]
+        return Made(names, join_seeds([one.found for one in seeds]), sum(one.seconds for one in seeds))
     name = part_name(part)
     if kitchen.records and (kept := recall(kitchen.records, name)):
-        return Made(name, *kept)
-    if kitchen.records and isinstance(part, Networks) and part.n_seeds > 1:
-        return _make_by_seeds(part, kitchen, kitchen.records)
+        return Made([name], *kept)
     folder = kitchen.folder / PARTS / name
     started, before, finished = time.perf_counter(), _seconds(folder), False
     try:
@@ -104,32 +112,17 @@ def _make(part: Part, kitchen: Kitchen) -> Made:
     finally:
         if not _clock(folder).get("finished") and folder.is_dir():
             taken = before + time.perf_counter() - started
-            _write_json(_clock_file(folder), _clock_of(part, taken, finished))
+            clock = {"seconds": taken, "finished": finished, "date": _today(), "settings": part_settings(part)}
+            _write_json(_clock_file(folder), clock)
     if kitchen.records:
         keep(kitchen.records, name, found, _clock(folder))
-    return Made(name, found, _seconds(folder))
-
-
-def _make_by_seeds(part: Networks, kitchen: Kitchen, records: Path) -> Made:
-    """The diagram put together of its seeds, whose records give way to its own."""
-    seeds = [_make(one, kitchen) for one in part.seeds()]
-    diagram = Made(part_name(part), join_seeds([one.found for one in seeds]), sum(one.seconds for one in seeds))
-    keep(records, diagram.name, diagram.found, _clock_of(part, diagram.seconds, finished=True))
-    if recall(records, diagram.name):
-        for one in seeds:
-            forget(records, one.name)
-    return diagram
-
-
-def _clock_of(part: Part, seconds: float, finished: bool) -> dict[str, Any]:
-    return {"seconds": seconds, "finished": finished, "date": _today(), "settings": part_settings(part)}
+    return Made([name], found, _seconds(folder))
 
 
 def _title(part: Part) -> str:
     """What the progress bar says."""
-    if isinstance(part, Seed):
-        return f"{_title(part.networks)}, seed {part.seed + 1} of {part.networks.n_seeds}"
-    return f"{type(part).__name__.lower()} of {part.data}"
+    what = f"networks, seed {part.seed}," if isinstance(part, Seed) else type(part).__name__.lower()
+    return f"{what} of {part.data}"
 
 
 def _today() -> str:

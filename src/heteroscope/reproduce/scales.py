@@ -27,6 +27,11 @@ class Scale(NamedTuple):
     fit_steps: int  # of a baseline
     solar_flux: SolarFlux  # on generated files, which have no more to tell than their size costs
     published_flux: SolarFlux  # on ClimSim's own
+    seeds: int | None = None  # of a cell in any diagram, if the user has asked for so many
+
+    def with_seeds(self, seeds: int | None) -> "Scale":
+        """The same scale with so many seeds in every diagram, or as it is."""
+        return self if seeds is None else self._replace(n_seeds=seeds, n_seeds_rest=seeds, seeds=seeds)
 
     def with_climsim(self, folder: str) -> "Scale":
         """The same scale with ClimSim's published files instead of generated ones."""
