@@ -4,9 +4,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
-from heteroscope.constant import collapse, collapses, constant_params, hold_constant, settle_levels
-from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
+from heteroscope.constant import (
+    collapse,
+    collapses,
+    constant_params,
+    fit_precision_level,
+    hold_constant,
+    settle_levels,
+)
+from heteroscope.networks import Architecture, apply_network, init_params, predict_mean, predict_precision
 from heteroscope.objective import Batch, joint_objective
 from heteroscope.regularisation import strengths
 
@@ -115,6 +123,28 @@ def test_settled_levels_leave_no_gradient_in_the_means_output_bias(weighted, bat
     precision = predict_precision(before, batch.x, ACTIVATION) if weighted else 1.0
     residual = predict_mean(params, batch.x, ACTIVATION) - batch.y
     np.testing.assert_allclose(np.mean(batch.weight * precision * residual), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_the_precisions_level_is_where_the_likelihood_is_lowest(scale, batch):
+    """By scipy's bounded search over a shift of the output; targets a hundredth as large ask for a precision of 1e3."""
+    batch = batch._replace(y=scale * (batch.y - 2.0))
+    params = start((4, 4))
+    params = params._replace(mean=jax.tree.map(jnp.zeros_like, params.mean))
+    raw = np.asarray(apply_network(params.precision, batch.x, ACTIVATION))
+    squared = np.asarray(predict_mean(params, batch.x, ACTIVATION) - batch.y) ** 2
+
+    def likelihood(shift):
+        precision = np.logaddexp(0.0, raw + shift) + 1e-8
+        return np.mean(batch.weight * (precision * squared - np.log(precision)))
+
+    expected = minimize_scalar(likelihood, bounds=(-20, 1e4), method="bounded", options={"xatol": 1e-9, "maxiter": 500})
+    found = fit_precision_level(params, batch, ACTIVATION)
+    shift = float(found.precision[-1].bias[0] - params.precision[-1].bias[0])
+    assert likelihood(shift) <= expected.fun + 1e-9
+    assert shift == pytest.approx(expected.x, rel=1e-3, abs=1e-3)
+    jax.tree.map(np.testing.assert_array_equal, found.mean, params.mean)
+    jax.tree.map(np.testing.assert_array_equal, found.precision[:-1], params.precision[:-1])
 
 
 @pytest.mark.parametrize("network", BOTH)

@@ -193,3 +193,14 @@ def test_a_stage_that_levels_leaves_the_precision_where_it_fits_the_residuals(ba
     shift = levelled.precision[-1].bias[0] - params.precision[-1].bias[0]
     typical = np.exp(np.average(np.log(predict_precision(params, batch.x, ACTIVATION)), weights=batch.weight))
     assert float(shift) == pytest.approx(np.log(np.expm1(1 / variance)) - np.log(np.expm1(typical)), abs=1e-3)
+
+
+def test_where_the_precision_trains_a_stage_that_levels_leaves_no_gradient_in_its_output_bias(batch):
+    params, where = start(), single(2.0, -1.0)
+    levelled, seen = inspect(JOINT._replace(levels=True), params, where, batch)
+    gradient = jax.grad(lambda p: joint_objective(p, batch, where, ACTIVATION).likelihood)
+    before, after = (float(gradient(p).precision[-1].bias[0]) for p in (params, levelled))
+    assert abs(after) < 1e-5 < 1e-2 < abs(before)
+    jax.tree.map(np.testing.assert_array_equal, levelled.mean, params.mean)
+    terms = joint_objective(levelled, batch, where, ACTIVATION)
+    assert float(seen.objective) == pytest.approx(float(sum(terms) / where.likelihood), rel=1e-5)

@@ -23,12 +23,12 @@ def test_the_papers_schedule_splits_600_000_steps_as_the_paper_does():
     assert (first.solver.floor, first.solver.peak, first.solver.clip) == (1e-4, 1e-2, 1000.0)
 
 
-@pytest.mark.parametrize("schedule", ["auto", "fast", "cosine", "paper"])
+@pytest.mark.parametrize("schedule", ["auto", "fast", "cosine", "levelled", "paper"])
 @pytest.mark.parametrize("max_steps", [2, 3, 100, 4001])
 def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     first, second = mean_first_recipe(ARCHITECTURE, max_steps, schedule).stages
     assert first.trains == ("mean",)
-    assert first.objective is (first_mean_objective if schedule in ("auto", "fast") else mean_objective)
+    assert first.objective is (mean_objective if schedule in ("cosine", "paper") else first_mean_objective)
     assert (second.objective, second.trains) == (joint_objective, ("mean", "precision"))
     assert first.solver.steps + second.solver.steps == max_steps
     assert min(first.solver.steps, second.solver.steps) >= 1
@@ -57,7 +57,7 @@ def test_a_number_of_steps_that_is_none_is_refused(max_steps):
 
 
 def test_an_unknown_schedule_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="auto, fast, cosine, paper"):
+    with pytest.raises(InputError, match="auto, fast, cosine, levelled, paper"):
         mean_first_recipe(ARCHITECTURE, 100, "linear")
 
 
@@ -115,7 +115,7 @@ def test_batches_are_not_patient():
     assert recipe.stages == mean_first_recipe(ARCHITECTURE, 100, "fast").stages
 
 
-@pytest.mark.parametrize("schedule", ["cosine", "paper"])
+@pytest.mark.parametrize("schedule", ["cosine", "levelled", "paper"])
 def test_other_schedules_have_one_rate_for_all(schedule):
     for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
         assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None

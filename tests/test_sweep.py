@@ -132,6 +132,13 @@ def test_models_are_exchanged_only_where_steps_see_all_rows_and_it_is_wanted(spl
     assert phase_diagram(split.x_train, split.y_train, **small | other).attrs["exchange"] == 0
 
 
+def test_in_batches_levels_are_in_closed_form(split):
+    small = {"rhos": [0.5], "gammas": [0.1], "hidden": (4,), "max_steps": 20, "batch_size": 16}
+    found = phase_diagram(split.x_train, split.y_train, **small)
+    assert found.attrs["schedule"] == "levelled"
+    np.testing.assert_allclose(found["squared_score"].sel(split="train"), 1.0, atol=0.2)
+
+
 def test_units_do_not_matter(diagram, split):
     scaled = phase_diagram(
         1e3 * split.x_train,

@@ -7,16 +7,27 @@ weight is a product of the other layers, the penalty's is not. A network caught 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from heteroscope.networks import PRECISION_FLOOR, Layer, Network, Params, predict_mean, predict_precision
+from heteroscope.networks import (
+    PRECISION_FLOOR,
+    Layer,
+    Network,
+    Params,
+    apply_network,
+    positive,
+    predict_mean,
+    predict_precision,
+)
 from heteroscope.objective import Batch
 
 FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
 DOMINATED = 0.5  # the likelihood's pull on the weights relative to the penalty's below which they only shrink
+HALVINGS = 60  # of an interval of 1e8: to well below what single precision resolves
 NEGLIGIBLE = 1e-7  # a pull that a network which has collapsed before still feels, from rounding
 
 
@@ -59,6 +70,26 @@ def settle_levels(params: Params, batch: Batch, activation: str, weighted: bool 
     typical = jnp.exp(jnp.mean(batch.weight * jnp.log(precision)))
     shift = _inverse_softplus(1.0 / variance) - _inverse_softplus(typical)
     return Params(_shift_level(params.mean, offset), _shift_level(params.precision, shift))
+
+
+def fit_precision_level(params: Params, batch: Batch, activation: str) -> Params:
+    """The same networks with the precision's output bias at its best, where mean[w s (r^2 - 1 / precision)] = 0.
+
+    s is the slope of softplus. A bias can be far from there: it is to reach hundreds, a learning rate at a time. The
+    likelihood is convex in it, so that its slope, which rises, is halved down on.
+    """
+    output = apply_network(params.precision, batch.x, activation)
+    squared = (predict_mean(params, batch.x, activation) - batch.y) ** 2
+
+    def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = ends
+        middle = 0.5 * (low + high)
+        slope = jnp.mean(batch.weight * jax.nn.sigmoid(output + middle) * (squared - 1.0 / positive(output + middle)))
+        return jnp.where(slope < 0, middle, low), jnp.where(slope < 0, high, middle)
+
+    ends = (jnp.log(PRECISION_FLOOR) - jnp.max(output), 1.0 / PRECISION_FLOOR - jnp.min(output))
+    low, high = jax.lax.fori_loop(0, HALVINGS, halve, ends)
+    return params._replace(precision=_shift_level(params.precision, 0.5 * (low + high)))
 
 
 def collapses(

@@ -113,7 +113,7 @@ class HeteroskedasticRegressor(PointRegressor):
     activation : "silu", "gelu", "tanh", "leaky_relu" or "relu".
     start : "he", or the standard deviation of all weights and biases at the start (the paper's is 1e-3).
     schedule : "cosine" (for batches), "fast" (for exact gradients, batch_size=None), "auto" (whichever of the two
-        fits), or "paper" (triangular2 cycles; take max_steps=600_000).
+        fits), "levelled" (for batches, deeper minima), or "paper" (triangular2 cycles; take max_steps=600_000).
     max_steps : steps of both stages; the first tenth (5/12 in "paper", half in "fast") fits the mean alone. "auto" is
         one a row, but 1,000 to 20,000.
     batch_size : rows a step sees, None for all of them; "auto" is half, but at most 128, beyond 2,000 rows 256; and all

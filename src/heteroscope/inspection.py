@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from heteroscope.constant import collapse, collapses, hold_constant, settle_levels
+from heteroscope.constant import collapse, collapses, fit_precision_level, hold_constant, settle_levels
 from heteroscope.networks import Params, predict_mean, predict_precision
 from heteroscope.objective import Batch
 from heteroscope.regularisation import Strengths
@@ -49,6 +49,8 @@ def inspect_model(
     """The model, if it `moves` with networks that collapse made constant, and what a sample of the rows shows of it."""
     if stage.held:
         params = hold_constant(params, rows, activation, stage.held)
+    if stage.levels and "precision" in stage.trains:
+        params = fit_precision_level(params, sample, activation)
     pull_at = jax.grad(lambda p: stage.objective(p, sample, strengths, activation).likelihood)
     pull = pull_at(params)
     shrink = jax.grad(lambda p: stage.objective(p, sample, strengths, activation).penalty)(params)
@@ -56,7 +58,7 @@ def inspect_model(
     scale = _norm(trained(pull, stage)) + _norm(trained(shrink, stage)) + GRADIENT_FLOOR * strengths.likelihood
 
     levelled = settle_levels(params, sample, activation, weighted=bool(stage.alone))
-    if stage.levels:
+    if stage.levels and "precision" not in stage.trains and not stage.held:
         params = params._replace(precision=levelled.precision)
     flat = {
         name: verdict & moves

@@ -39,8 +39,8 @@ from heteroscope.solvers.adam import (
     patient_adam,
 )
 
-SCHEDULES = ("auto", "fast", "cosine", "paper")
-MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
+SCHEDULES = ("auto", "fast", "cosine", "levelled", "paper")
+MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "levelled": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
 MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of the mean once it is fitted, and of all biases
 PATIENT_SHARES = 0.25, 0.125  # of "fast" from a small start: the steps before all others, the mean alone and then both
 AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
@@ -51,9 +51,9 @@ class Stage(NamedTuple):
     """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed.
 
     `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
-    level in closed form, and a step costs half. A stage that `levels` leaves the precision where it fits the residuals.
-    In a `patient` one no model is looked at before its end, so that none is called constant too early. The rates are
-    relative to the solver's.
+    level in closed form, and a step costs half. A stage that `levels` moves the precision's level to where it fits the
+    residuals whenever a model is looked at, and at its end. In a `patient` one no model is looked at before its end, so
+    that none is called constant too early. The rates are relative to the solver's.
     """
 
     objective: Objective
@@ -154,7 +154,7 @@ def mean_first_recipe(
     """The mean alone, then both networks; each stage has its share of `max_steps`.
 
     The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages. From a small
-    start "fast" is patient first.
+    start "fast" is patient first. "levelled" is "cosine" with all levels in closed form, for the sake of minima.
     """
     steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
@@ -172,6 +172,9 @@ def mean_first_recipe(
         solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
     mean = Stage(mean_objective, ("mean",), solvers[0])
     joint = Stage(joint_objective, ("mean", "precision"), solvers[1])
+    if chosen == "levelled":
+        mean = mean._replace(objective=first_mean_objective, levels=True)
+        joint = joint._replace(alone=ALONE, levels=True)
     return Recipe(architecture, (mean, joint), batch_size)
 
 

@@ -59,6 +59,9 @@ def phase_diagram(
     one left off. `name` is the data set's, for titles; `progress(done, total)` counts models. Where the work is done
     follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
 
+    A diagram is about minima: with `schedule="auto"` steps that see all rows follow "fast", batches follow "levelled",
+    and those of a stream "cosine".
+
     With `exchange`, cells of one seed take over each other's models between rounds of training, wherever that lowers
     their own objective (`exchange.py`). This is done where steps see all rows; with batches it has not been tried. From
     a small start a cell whose mean has not left zero is given no other.
@@ -69,17 +72,21 @@ def phase_diagram(
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
     seeds = range(random_state, random_state + positive_integer("n_seeds", n_seeds))
     check_architecture(hidden, activation, start)
-    ground = _ground(X, y, X_test, y_test, batch_size, random_state, store) if isinstance(X, Stream) else None
-    if ground is None:
-        features, target = _names(X, y)
-        data = _data(X, y, X_test, y_test)
-        n_batch = rows_a_step(batch_size, len(data.rows["train"].y))
-    else:
+    ground = None
+    if isinstance(X, Stream):
+        refuse_beside_a_stream(y, None, schedule)
+        ground = _ground(X, X_test, y_test, batch_size, random_state, store)
         features, target = list(X.feature_names), X.target_name
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
+    else:
+        features, target = _names(X, y)
+        data = _data(X, y, X_test, y_test)
+        n_batch = rows_a_step(batch_size, len(data.rows["train"].y))
     architecture = Architecture(len(features), tuple(hidden), activation, start)
     n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
+    if schedule == "auto" and n_batch is not None and ground is None:
+        schedule = "levelled"
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
     rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
@@ -143,10 +150,7 @@ def steps_of_a_model(
     return positive_integer("max_steps", wanted)
 
 
-def _ground(
-    stream: Stream, y: Any, X_test: Any, y_test: Any, batch_size: Any, seed: int, store: str | Path | None
-) -> Ground:
-    refuse_beside_a_stream(y, None)
+def _ground(stream: Stream, X_test: Any, y_test: Any, batch_size: Any, seed: int, store: str | Path | None) -> Ground:
     if X_test is not None or y_test is not None:
         raise InputError("a stream holds out test rows of its own: leave out X_test and y_test")
     return survey_ground(stream, SEARCH_SHARE, batch_size, seed, store, None, False)

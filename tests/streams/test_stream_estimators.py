@@ -117,7 +117,8 @@ def test_a_diagram_of_a_stream(stream, tmp_path):
         ({"y": [1.0]}, {}, "a stream brings its own target"),
         ({"sample_weight": [1.0]}, {}, "a stream takes no sample_weight"),
         ({}, {"batch_size": None}, "a stream needs a number"),
-        ({}, {"schedule": "fast"}, "is for exact gradients"),
+        ({}, {"schedule": "fast"}, "needs all rows in memory"),
+        ({}, {"schedule": "levelled"}, "needs all rows in memory"),
     ],
 )
 def test_what_does_not_go_with_a_stream_is_one_line(arguments, parameters, complaint, stream):

@@ -76,8 +76,10 @@ def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> 
         raise InputError("a stream brings its own target: call fit(stream), without y")
     if sample_weight is not None:
         raise InputError("a stream takes no sample_weight: leave it out, or give arrays in memory")
-    if schedule == "fast":
-        raise InputError('schedule="fast" is for exact gradients, and a stream gives batches: use "cosine" or "paper"')
+    if schedule in ("fast", "levelled"):
+        raise InputError(
+            f'schedule="{schedule}" needs all rows in memory, which a stream is not: use "cosine" or "paper"'
+        )
 
 
 def search_on(
