@@ -72,7 +72,8 @@ def phase_diagram(
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
     seeds = range(random_state, random_state + positive_integer("n_seeds", n_seeds))
     check_architecture(hidden, activation, start)
-    ground = None
+    ground: Ground | None = None
+    n_batch: int | None
     if isinstance(X, Stream):
         refuse_beside_a_stream(y, None, schedule)
         ground = _ground(X, X_test, y_test, batch_size, random_state, store)
