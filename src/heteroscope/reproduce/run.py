@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from heteroscope.files import whole
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
-from heteroscope.reproduce.parts import Networks, Part, Seed, join_seeds
+from heteroscope.reproduce.parts import Hysteresis, Networks, Part, Seed, Theory, join_seeds
 from heteroscope.reproduce.recipe import Recipe, part_settings, recipe_settings, settings_hash
 from heteroscope.reproduce.records import keep, recall
 from heteroscope.reproduce.scales import Scale
@@ -114,7 +114,7 @@ def _make(part: Part, kitchen: Kitchen) -> Made:
             taken = before + time.perf_counter() - started
             clock = {"seconds": taken, "finished": finished, "date": _today(), "settings": part_settings(part)}
             _write_json(_clock_file(folder), clock)
-    if kitchen.records:
+    if kitchen.records and not isinstance(part, Theory | Hysteresis):  # quick, and figures draw single solutions of it
         keep(kitchen.records, name, found, _clock(folder))
     return Made([name], found, _seconds(folder))
 
