@@ -30,7 +30,7 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
 
 #: Tests of whole commands, recipes and pages. What they call has tests of its own, where array shapes are checked: in
 #: the inner loops of the field theory these checks take most of the time.
-WHOLE_PROGRAMS = ("cli", "reproduce", "test_docs.py")
+WHOLE_PROGRAMS = ("cli", "reproduce", "test_docs.py", "test_estimators.py")
 
 #: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
 LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_stream_clusters.py", "test_help.py")

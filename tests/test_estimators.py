@@ -26,7 +26,7 @@ SMALL_CV = {"hidden": (16,), "max_steps": 200, "random_state": 0, "n_coarse": 3,
 @parametrize_with_checks(
     [
         HeteroskedasticRegressor(**SMALL),
-        HeteroskedasticRegressorCV(**SMALL_CV | {"n_fine": 0, "n_aside": 1, "cv": 2, "n_finalists": 1}),
+        HeteroskedasticRegressorCV(**SMALL_CV | {"n_fine": 0, "n_aside": 1, "cv": 2, "n_finalists": 1, "n_members": 1}),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

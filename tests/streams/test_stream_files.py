@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +75,17 @@ def test_every_format_gives_the_rows_that_were_written(make, tmp_path, table):
     x, y = stream.read(990, 1410)  # across files and row groups
     np.testing.assert_array_equal(x, table.x[990:1410])
     np.testing.assert_array_equal(y, table.y[990:1410])
+
+
+@pytest.mark.parametrize("make", FORMATS)
+def test_a_stream_of_relative_names_is_read_from_any_folder(make, tmp_path, table, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    stream = make(Path("data"), table)
+    monkeypatch.chdir("elsewhere")  # as a worker that was started there
+    np.testing.assert_array_equal(stream.read(0, 3)[1], table.y[:3])
+    assert len(stream.stamps()) == len(stream.files()) > 0
 
 
 @pytest.mark.parametrize("make", FORMATS)

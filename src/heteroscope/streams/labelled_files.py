@@ -21,7 +21,7 @@ class LabelledStream(Stream):
     """
 
     def __init__(self, path: str | Path, target: str, features: tuple[str, ...] | None = None) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         with _opened(self.path) as data:
             if target not in data or data[target].ndim != 1:
                 known = ", ".join(str(name) for name in data.data_vars)

@@ -47,7 +47,7 @@ class NpyFile(NamedTuple):
             raise InputError(
                 f"{path} is stored by columns: save numpy.ascontiguousarray of it, so that rows can be read"
             )
-        found = cls(path, shape[0], shape[1] if len(shape) == 2 else 1, dtype, offset)
+        found = cls(path.absolute(), shape[0], shape[1] if len(shape) == 2 else 1, dtype, offset)
         size, wanted = path.stat().st_size, offset + found.n_rows * found.n_columns * dtype.itemsize
         if size < wanted:
             raise InputError(f"{path} is truncated: it has {size:,} of {wanted:,} bytes; copy or download it again")

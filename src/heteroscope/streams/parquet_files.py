@@ -20,7 +20,7 @@ class ParquetStream(Stream):
     """The rows of one file; `target` is a column, `features` are the others unless they are named."""
 
     def __init__(self, path: str | Path, target: str, features: tuple[str, ...] | None = None) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         try:
             with pq.ParquetFile(self.path) as file:
                 schema, metadata = file.schema_arrow, file.metadata

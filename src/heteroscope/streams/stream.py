@@ -26,7 +26,8 @@ Stamp = tuple[str, int, int]  # a file's path, its size and the time of its last
 
 
 class Stream(ABC):
-    """Rows of numbers on disk. A subclass knows one format; it opens files when it reads, so that it can be pickled."""
+    """Rows of numbers on disk. A subclass knows one format; it opens files when it reads, so that it can be
+    pickled, by their full paths, since a worker may run in another folder."""
 
     n_rows: int
     feature_names: tuple[str, ...]
