@@ -28,9 +28,18 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
     jax.config.update("jax_numpy_rank_promotion", "raise")
 
-#: Tests of whole commands, recipes and pages. What they call has tests of its own, where array shapes are checked: in
-#: the inner loops of the field theory these checks take most of the time.
-WHOLE_PROGRAMS = ("cli", "reproduce", "test_docs.py", "test_estimators.py")
+#: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where array shapes
+#: are checked: in inner loops these checks take most of the time.
+WHOLE_PROGRAMS = (
+    "cli/",
+    "reproduce/",
+    "baselines/test_regressor.py",
+    "field/test_diagram.py",
+    "field/test_folds.py",
+    "search/test_race.py",
+    "test_docs.py",
+    "test_estimators.py",
+)
 
 #: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
 LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_stream_clusters.py", "test_help.py")
@@ -44,4 +53,4 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_setup(item):
     from jaxtyping import config
 
-    config.update("jaxtyping_disable", item.path.relative_to(ROOT / "tests").parts[0] in WHOLE_PROGRAMS)
+    config.update("jaxtyping_disable", item.path.relative_to(ROOT / "tests").as_posix().startswith(WHOLE_PROGRAMS))

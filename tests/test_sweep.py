@@ -189,8 +189,8 @@ def test_bad_input_is_one_line(split, arguments, complaint):
 SWEEP = {
     "rhos": [0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999],
     "gammas": [0.1, 0.9],
-    "n_seeds": 3,
-    "hidden": (16, 16),
+    "n_seeds": 2,
+    "hidden": (8, 8),
     "max_steps": 500,
     "n_jobs": 2,
 }
@@ -216,7 +216,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
     script.write_text(SCRIPT)
     chance = random.Random(0)
     killed = 0
-    for enough in (5, 60):  # tiles of 24 in each of three rounds: in the first, and in the last
+    for enough in (5, 40):  # tiles of 16 in each of three rounds: in the first, and in the last
         # a session of its own, so that the whole family can be killed at once
         run = subprocess.Popen([sys.executable, script, tmp_path / "killed"], start_new_session=True)
         while run.poll() is None and marks(tmp_path / "killed") < enough:
@@ -229,11 +229,12 @@ def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
         killed += 1
         unfinished = open_diagram(tmp_path / "killed")
         assert (unfinished.phase == "").any()
-        assert (unfinished.phase != "").any() == (enough == 60)
+        assert (unfinished.phase != "").any() == (enough == 40)
     assert killed
     rows = {"X": split.x_train, "y": split.y_train, "X_test": split.x_test, "y_test": split.y_test}
-    whole = phase_diagram(**rows, **SWEEP | {"n_jobs": 1})
-    resumed = phase_diagram(**rows, **SWEEP, store=tmp_path / "killed")
+    alone = SWEEP | {"n_jobs": 1}
+    whole = phase_diagram(**rows, **alone)
+    resumed = phase_diagram(**rows, **alone, store=tmp_path / "killed")
     assert resumed.identical(open_diagram(tmp_path / "killed"))
     assert resumed.identical(whole)
     assert not (tmp_path / "killed" / ROUNDS).exists(), "nothing is left of the models that rounds handed over"
