@@ -1,39 +1,35 @@
 """How far networks and the field theory agree on the phases of the six simulated sets, after the best shift.
 
-Every second value of the paper's grid, 11 x 11 cells and one seed a set; the theory on 1024 points. Unfinished
-sweeps are kept in the system's temporary folder and resumed.
+The networks are those of Figure 7 of docs/results.md, seed 0 on the paper's grid, as they are on record; the theory is
+solved here on 1024 points.
 """
 
-import tempfile
 from pathlib import Path
 
-from heteroscope import datasets, field_diagram, phase_diagram
+from heteroscope import field_diagram
 from heteroscope.agreement import agreement
 from heteroscope.datasets import simulated
-from heteroscope.grids import NETWORK_GRID
+from heteroscope.diagram import majority_phase
+from heteroscope.reproduce import RECIPES, SCALES
+from heteroscope.reproduce.records import recall
+from heteroscope.reproduce.run import part_name
 
-GRID = NETWORK_GRID[::2]
 THEORY_POINTS = 1024
-FOLDER = Path(tempfile.gettempdir()) / "heteroscope-agreement"
+RECORDS = Path(__file__).parent / "records" / "parts"
 
 
 def main() -> None:
     """Print the table of docs/diagrams.md."""
-    print("| data set | equal cells as they are | after the best shift | shift of log alpha | of log beta |")
-    print("|---|---:|---:|---:|---:|")
-    for name in simulated.PROCESSES:
-        split = datasets.load(name)
-        networks = phase_diagram(
-            split.x_train,
-            split.y_train,
-            X_test=split.x_test,
-            y_test=split.y_test,
-            rhos=GRID,
-            gammas=GRID,
-            n_jobs=2,
-            store=FOLDER / name,
-        )
-        x, y, y_test = simulated.field_draws(name, THEORY_POINTS)
-        found = agreement(networks, field_diagram(x, y, y_test=y_test))
-        shares = f"{100 * found.unshifted:.0f} % | {100 * found.share:.0f} %"
-        print(f"| {name} | {shares} | {found.log_alpha:+.1f} | {found.log_beta:+.1f} |", flush=True)
+    print("| data set | most common phase | equal cells | after the best shift | shift of log alpha | of log beta |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for part in RECIPES["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
+        (seed,) = part.seeds()
+        kept = recall(RECORDS, part_name(seed))
+        if kept is None:
+            raise SystemExit(f"{part_name(seed)} is not in {RECORDS}: make it with `heteroscope reproduce`")
+        x, y, y_test = simulated.field_draws(part.data, THEORY_POINTS)
+        found = agreement(kept.found, field_diagram(x, y, y_test=y_test))
+        labels = majority_phase(kept.found).to_series()
+        shares = (labels.value_counts(normalize=True).max(), found.unshifted, found.share)
+        texts = " | ".join(f"{100 * share:.0f} %" for share in shares)
+        print(f"| {part.data} | {texts} | {found.log_alpha:+.1f} | {found.log_beta:+.1f} |", flush=True)

@@ -28,8 +28,8 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
     jax.config.update("jax_numpy_rank_promotion", "raise")
 
-#: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where array shapes
-#: are checked: in inner loops these checks take most of the time.
+#: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where shapes of
+#: arrays are checked: in inner loops these checks take most of the time.
 WHOLE_PROGRAMS = (
     "cli/",
     "reproduce/",

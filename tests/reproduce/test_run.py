@@ -197,21 +197,41 @@ def test_the_command_makes_what_is_named(tmp_path):
     assert all(name in listed.stdout for name in RECIPES)
 
 
-def test_all_runs_every_recipe(tmp_path, monkeypatch):
-    seen = []
+@pytest.fixture
+def seen(monkeypatch):
+    """The names of the recipes that would be run."""
+    names = []
 
     def quick(name, recipe, kitchen):
-        seen.append(name)
+        names.append(name)
         return {"seconds": 0.0, "verdict": "It holds."}
 
     monkeypatch.setattr(reproduce, "run_recipe", quick)
+    return names
+
+
+def test_all_runs_every_recipe(tmp_path, seen):
     result = run("reproduce", "all", "--scale", "full", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert seen == list(RECIPES)
     assert "It holds." in result.stdout
 
 
-@pytest.mark.parametrize(("words", "message"), [(["sumary"], "did you mean 'summary'?"), (["data", "list"], "'list'")])
+def test_with_one_seed_all_but_the_spread_over_seeds_is_run(tmp_path, seen):
+    result = run("reproduce", "all", "--seeds", "1", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert seen == [name for name in RECIPES if name != "summary-spread"]
+    assert "summary-spread: left out, since it needs --seeds 2 or more" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sumary"], "did you mean 'summary'?"),
+        (["data", "list"], "'list'"),
+        (["data", "summary-spread", "--seeds", "1"], "summary-spread needs --seeds 2 or more, got 1"),
+    ],
+)
 def test_mistakes_are_one_line(words, message, tmp_path):
     result = run("reproduce", *words, "--out", tmp_path / "out")
     assert result.exit_code == 1

@@ -73,7 +73,14 @@ def reproduce(
     if names == ("list",):
         print_recipes(RECIPES, kitchen)
         return
-    for name in RECIPES if names == ("all",) else _known(names, list(RECIPES)):
+    wanted = tuple(RECIPES) if names == ("all",) else _known(names, list(RECIPES))
+    lacking = [name for name in wanted if chosen.n_seeds < RECIPES[name].fewest_seeds]
+    if lacking and names != ("all",):
+        raise InputError(f"{lacking[0]} needs --seeds {RECIPES[lacking[0]].fewest_seeds} or more, got {seeds}")
+    for name in wanted:
+        if name in lacking:
+            click.echo(f"{name}: left out, since it needs --seeds {RECIPES[name].fewest_seeds} or more")
+            continue
         record = run_recipe(name, RECIPES[name], kitchen)
         made = [path.name for path in sorted(kitchen.folder.glob(f"{name}.*"))]
         click.echo(f"{name}: {', '.join(made)} in {kitchen.folder} ({record['seconds']:.0f} s)")

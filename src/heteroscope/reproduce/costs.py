@@ -20,7 +20,9 @@ from heteroscope.sweep import rows_a_step, steps_of_a_model
 
 COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
-SHARE, LINE_SHARE = 0.3, 0.3  # of its steps that a model of a diagram and one of a line takes, many of them flat
+SHARE = 0.3  # of its steps that a model of a diagram takes, many of which are flat
+BATCH_SHARE = 0.4  # the same in batches
+LINE_SHARE = 0.3  # of one of a line
 STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's format
 FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
 
@@ -41,9 +43,11 @@ def seconds(part: Any) -> float:
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
-    steps = steps_of_a_model(part.max_steps, n_rows, rows_a_step("auto", n_rows), part.start)
+    in_batches = rows_a_step("auto", n_rows)
+    steps = steps_of_a_model(part.max_steps, n_rows, in_batches, part.start)
     mean, both = (0.0, 0.0) if part.start == "he" else PATIENT_SHARES
-    taken = steps * (mean / 2 + both + SHARE * (1 - mean - both))  # in patience all of them, of the mean alone at first
+    share = BATCH_SHARE if in_batches else SHARE
+    taken = steps * (mean / 2 + both + share * (1 - mean - both))  # in patience all of them, of the mean alone at first
     return COMPILE + n_models * taken * _operations(part.data, part.hidden, rows_a_step) / RATE
 
 

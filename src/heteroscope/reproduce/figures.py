@@ -100,6 +100,7 @@ FIGURES = {
         "standard deviation over seeds of the summary's metrics",
         summary_networks,
         _spread,
+        fewest_seeds=2,
     ),
     "synthetic-field": Recipe(
         "Figure 6",

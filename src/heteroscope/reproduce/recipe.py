@@ -29,6 +29,7 @@ class Recipe(NamedTuple):
     title: str
     parts: Callable[[Scale], Parts]
     show: Callable[[Mapping[str, Any]], Output]
+    fewest_seeds: int = 1  # that it needs: one seed has no spread
 
 
 def part_settings(part: Part) -> dict[str, Any]:
