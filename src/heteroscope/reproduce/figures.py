@@ -10,6 +10,7 @@ from heteroscope.reproduce.drawings import data_figure
 from heteroscope.reproduce.parts import Line, Networks, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
+from heteroscope.reproduce.spread import spread_by_phase
 
 FIELD = "Field theory"
 UCI = ("concrete", "housing", "power", "yacht")
@@ -67,7 +68,7 @@ def _depths(scale: Scale) -> Parts:
 
 
 def _spread(found: Mapping[str, Any]) -> Output:
-    return Output(diagram_array(found, statistic="std"))
+    return Output(diagram_array(found, statistic="std"), *spread_by_phase(found))
 
 
 FIGURES = {
