@@ -23,7 +23,7 @@ def main() -> None:
     print("| data set | most common phase | equal cells | after the best shift | shift of log alpha | of log beta |")
     print("|---|---:|---:|---:|---:|---:|")
     for part in RECIPES["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
-        (seed,) = part.seeds()
+        (seed,) = part.pieces()
         kept = recall(RECORDS, part_name(seed))
         if kept is None:
             raise SystemExit(f"{part_name(seed)} is not in {RECORDS}: make it with `heteroscope reproduce`")

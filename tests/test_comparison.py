@@ -221,7 +221,7 @@ def test_our_own_methods_take_seeds_and_processes():
 
 
 REFUSED = {
-    "one split": ({"n_splits": 1}, "at least two splits"),
+    "no split": ({"n_splits": 0}, "n_splits must be a positive integer"),
     "unknown set": ({"data": "yatch"}, "did you mean 'yacht'"),
     "a target for a named set": ({"target": "y"}, "leave it out"),
     "a table without a target": ({"data": "table.csv"}, "which of its columns"),

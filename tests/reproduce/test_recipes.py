@@ -101,10 +101,12 @@ def searched(**nll):
 
 def test_both_searches_run_on_the_same_splits(tmp_path):
     part = Searches("sine", 2, (8, 8), (("n_coarse", 2), ("n_fine", 1), ("cv", 2), ("max_steps", 40)))
-    found = part.make(tmp_path / "out", 1, None)
+    found = part.join([one.make(tmp_path / str(one.run), 1, None) for one in part.pieces()])
     assert found["error"].isna().all()
     assert found.groupby("method")["n_points"].first().to_dict() == {"diagonal": 3, "grid": 4}
     assert found.groupby("method").size().to_dict() == {"diagonal": 2, "grid": 2}
+    nll = found.pivot(index="split", columns="method", values="nll")
+    assert nll.nunique().tolist() == [2, 2], "another draw each"
 
 
 def test_the_steepest_step_is_seen_on_common_points_only():

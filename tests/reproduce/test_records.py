@@ -9,14 +9,14 @@ import xarray as xr
 
 from heteroscope.diagram import PHASES, majority_phase
 from heteroscope.reproduce import RECIPES, SCALES
-from heteroscope.reproduce.parts import Line, Networks, Seed, join_seeds
+from heteroscope.reproduce.parts import Divided, Line, Seed
 from heteroscope.reproduce.recipe import part_settings
 from heteroscope.reproduce.records import recall
 from heteroscope.reproduce.run import part_name
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
 WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]
-PARTS = {part_name(one): one for part in WHOLE for one in (part.seeds() if isinstance(part, Networks) else [part])}
+PARTS = {part_name(one): one for part in WHOLE for one in (part.pieces() if isinstance(part, Divided) else [part])}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 
@@ -48,8 +48,8 @@ def test_a_recorded_diagram_has_all_its_cells(name):
 @pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
 def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
     """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
-    seeds = RECIPES["boundary"].parts(SCALES["full"])["Sine"].seeds()
-    sine = join_seeds([recall(FOLDER, part_name(seed)).found for seed in seeds])
+    networks = RECIPES["boundary"].parts(SCALES["full"])["Sine"]
+    sine = networks.join([recall(FOLDER, part_name(seed)).found for seed in networks.pieces()])
     cells = [sine.sel(rho=rho, gamma=alpha * rho, method="nearest") for rho in np.logspace(-7, -2, 6)]
     objectives = np.array([cell["objective"].values for cell in cells])
     assert np.ptp(objectives, axis=0).max() < 0.02

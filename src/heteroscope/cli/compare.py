@@ -146,6 +146,8 @@ def _source(data: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         return stream, rest
     if any(option is not None for option in (epochs, test, hidden)):
         raise InputError(f"--epochs, --test and --hidden are for streams, and {data} is none: leave them out")
+    if rest["n_splits"] < 2:
+        raise InputError(f"--splits {rest['n_splits']}: a spread and a standard error need at least two splits")
     return data, rest
 
 

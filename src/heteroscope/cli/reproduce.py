@@ -23,7 +23,7 @@ Examples:
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 @click.option("--scale", type=click.Choice(["small", "full"]), default="small", show_default=True, help="How large.")
-@click.option("--seeds", type=click.IntRange(min=1), help="Networks of each cell of a diagram  [default: the scale's]")
+@click.option("--seeds", type=click.IntRange(min=1), help="Networks a cell, runs of a search  [default: the scale's]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -26,7 +26,7 @@ from heteroscope.comparison.splits import StreamSplit, make_splits
 from heteroscope.datasets import Protocol, Split
 from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.tables import Missing
-from heteroscope.errors import InputError
+from heteroscope.errors import InputError, positive_integer
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.streams.stream import Stream
@@ -62,8 +62,7 @@ def compare(
     that is killed goes on where it was. `settings` are parameters for all methods that have them.
     """
     streamed = isinstance(data, Stream)
-    if isinstance(n_splits, bool) or not isinstance(n_splits, int) or n_splits < (1 if streamed else 2):
-        raise InputError(f"n_splits={n_splits!r}: a spread and a standard error need at least two splits")
+    positive_integer("n_splits", n_splits)
     protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
     splits: Sequence[Split | StreamSplit]
     if isinstance(data, Stream):

@@ -37,7 +37,8 @@ class Comparison(NamedTuple):
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
         """One row a fit, its scores in units of the training targets' standard deviation, as the paper has them."""
-        return _on_runs(self, _compared(self.hidden, dict(self.search), self.fit_steps), folder, n_jobs, progress)
+        methods = _compared(self.hidden, dict(self.search), self.fit_steps)
+        return _on_runs(self.data, 0, self.n_runs, methods, folder, n_jobs, progress)
 
 
 class Searches(NamedTuple):
@@ -54,12 +55,34 @@ class Searches(NamedTuple):
         settings = dict(self.search)
         return {"diagonal": settings["n_coarse"] + settings["n_fine"], "grid": settings["n_coarse"] ** 2}
 
-    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
+    def pieces(self) -> list["SearchRun"]:
+        """One run each."""
+        return [SearchRun(self.data, run, self.hidden, self.search) for run in range(self.n_runs)]
+
+    def join(self, found: list[pd.DataFrame]) -> pd.DataFrame:
         """One row a search and run."""
+        runs = pd.concat([one.assign(split=run) for run, one in enumerate(found)], ignore_index=True)
+        return runs.assign(n_points=runs["method"].map(self.n_points))
+
+
+class SearchRun(NamedTuple):
+    """Both searches on one split or draw."""
+
+    data: str
+    run: int
+    hidden: tuple[int, ...]
+    search: tuple[tuple[str, int], ...]
+
+    @property
+    def title(self) -> str:
+        """What a progress bar calls it."""
+        return f"searches, run {self.run}"
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
+        """One row a search."""
         ours = _ours(self.hidden, dict(self.search))
-        methods = {name: HeteroskedasticRegressorCV(search=name, **ours) for name in self.n_points}
-        records = _on_runs(self, methods, folder, n_jobs, progress)
-        return records.assign(n_points=records["method"].map(self.n_points))
+        methods = {name: HeteroskedasticRegressorCV(search=name, **ours) for name in ("diagonal", "grid")}
+        return _on_runs(self.data, self.run, 1, methods, folder, n_jobs, progress)
 
 
 class SolarFlux(NamedTuple):
@@ -110,14 +133,18 @@ def _generated(folder: Path, n_rows: int) -> Path:
 
 
 def _on_runs(
-    part: Comparison | Searches, methods: dict[str, Any], folder: Path, n_jobs: int, progress: Progress | None
+    data: str,
+    first: int,
+    n_runs: int,
+    methods: dict[str, Any],
+    folder: Path,
+    n_jobs: int,
+    progress: Progress | None,
 ) -> pd.DataFrame:
     """Every method on every run, in units of each run's training targets."""
-    records = compare(
-        part.data, methods, protocol="paper", n_splits=part.n_runs, out=folder, n_jobs=n_jobs, progress=progress
-    )
-    splits = datasets.splits(part.data, protocol="paper", n_splits=part.n_runs)
-    scales = {k: float(split.y_train.std()) for k, split in enumerate(splits)}
+    runs: dict[str, Any] = {"protocol": "paper", "n_splits": n_runs, "seed": first}
+    records = compare(data, methods, **runs, out=folder, n_jobs=n_jobs, progress=progress)
+    scales = {k: float(split.y_train.std()) for k, split in enumerate(datasets.splits(data, **runs))}
     return _in_units_of(records, records["split"].map(scales))
 
 

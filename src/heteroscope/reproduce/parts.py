@@ -5,7 +5,7 @@ A part is its settings; equal settings are one part.
 `make(folder)` computes it, keeping in the folder what is finished, so that the same call goes on where one was stopped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -38,6 +38,23 @@ class Part(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
+@runtime_checkable
+class Divided(Protocol):
+    """Settings of several parts, each computed and kept by itself, so that more can be added later."""
+
+    @property
+    def data(self) -> str:
+        """The data set."""
+
+    def pieces(self) -> Sequence[Part]:
+        """The parts."""
+
+    def join(self, found: list[Any]) -> Any:
+        """Their results as one."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
 class Networks(NamedTuple):
     """The phase diagram of networks on one split of a data set."""
 
@@ -54,11 +71,16 @@ class Networks(NamedTuple):
         """The diagram, kept tile by tile."""
         return _diagram(self, 0, self.n_seeds, folder, n_jobs, progress)
 
-    def seeds(self) -> list["Seed"]:
+    def pieces(self) -> list["Seed"]:
         """The diagrams of one seed that it consists of."""
         shared = self._asdict()
         del shared["n_seeds"]
         return [Seed(**shared, seed=seed) for seed in range(self.n_seeds)]
+
+    def join(self, found: list[xr.Dataset]) -> xr.Dataset:
+        """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
+        slim = [without_rows(one) for one in found]
+        return xr.concat(slim, "seed", data_vars="minimal", coords="minimal", compat="equals", combine_attrs="override")
 
 
 class Seed(NamedTuple):
@@ -72,6 +94,11 @@ class Seed(NamedTuple):
     max_steps: int | str
     start: str | float
     exchange: bool
+
+    @property
+    def title(self) -> str:
+        """What a progress bar calls it."""
+        return f"networks, seed {self.seed}"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram of this seed, kept tile by tile."""
@@ -100,12 +127,6 @@ def _diagram(
         n_jobs=n_jobs,
         progress=progress,
     )
-
-
-def join_seeds(seeds: list[xr.Dataset]) -> xr.Dataset:
-    """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
-    slim = [without_rows(one) for one in seeds]
-    return xr.concat(slim, "seed", data_vars="minimal", coords="minimal", compat="equals", combine_attrs="override")
 
 
 class Line(NamedTuple):
@@ -154,7 +175,9 @@ class Theory(NamedTuple):
 
         def solve() -> xr.Dataset:
             x, y, y_test = simulated.field_draws(self.data, self.points)
-            found = field_diagram(x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, progress=progress)
+            found = field_diagram(
+                x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, n_jobs=n_jobs, progress=progress
+            )
             return found.assign_attrs(data_set=self.data)
 
         return _kept(folder, solve)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
-from heteroscope.reproduce.parts import Part
+from heteroscope.reproduce.parts import Divided, Part
 from heteroscope.reproduce.scales import Scale
 
-Parts = Mapping[str, Part]
+Parts = Mapping[str, Part | Divided]
 
 
 class Output(NamedTuple):
@@ -32,7 +32,7 @@ class Recipe(NamedTuple):
     fewest_seeds: int = 1  # that it needs: one seed has no spread
 
 
-def part_settings(part: Part) -> dict[str, Any]:
+def part_settings(part: Part | Divided) -> dict[str, Any]:
     """All that decides a part's numbers, for JSON."""
     return {"part": type(part).__name__, **part._asdict()}
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from heteroscope.files import whole
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
-from heteroscope.reproduce.parts import Hysteresis, Networks, Part, Seed, Theory, join_seeds
+from heteroscope.reproduce.parts import Divided, Hysteresis, Part, Theory
 from heteroscope.reproduce.recipe import Recipe, part_settings, recipe_settings, settings_hash
 from heteroscope.reproduce.records import keep, recall
 from heteroscope.reproduce.scales import Scale
@@ -94,12 +94,12 @@ def part_name(part: Part) -> str:
     return f"{type(part).__name__.lower()}-{part.data}-{key}"
 
 
-def _make(part: Part, kitchen: Kitchen) -> Made:
+def _make(part: Part | Divided, kitchen: Kitchen) -> Made:
     """The part from the records or from its own folder, and the time it took, added up over interrupted runs."""
-    if isinstance(part, Networks):
-        seeds = [_make(one, kitchen) for one in part.seeds()]
-        names = [name for one in seeds for name in one.names]
-        return Made(names, join_seeds([one.found for one in seeds]), sum(one.seconds for one in seeds))
+    if isinstance(part, Divided):
+        pieces = [_make(one, kitchen) for one in part.pieces()]
+        names = [name for one in pieces for name in one.names]
+        return Made(names, part.join([one.found for one in pieces]), sum(one.seconds for one in pieces))
     name = part_name(part)
     if kitchen.records and (kept := recall(kitchen.records, name)):
         return Made([name], *kept)
@@ -121,8 +121,7 @@ def _make(part: Part, kitchen: Kitchen) -> Made:
 
 def _title(part: Part) -> str:
     """What the progress bar says."""
-    what = f"networks, seed {part.seed}," if isinstance(part, Seed) else type(part).__name__.lower()
-    return f"{what} of {part.data}"
+    return f"{getattr(part, 'title', type(part).__name__.lower())} of {part.data}"
 
 
 def _today() -> str:

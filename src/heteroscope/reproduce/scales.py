@@ -23,15 +23,18 @@ class Scale(NamedTuple):
     n_seeds: int  # of a cell in the diagrams whose spread is shown
     n_seeds_rest: int  # of a cell in all others
     n_runs: int  # of a method in a table
+    n_searches: int  # runs on which the diagonal is searched against the whole square
     search: tuple[tuple[str, int], ...]  # settings of HeteroskedasticRegressorCV
     fit_steps: int  # of a baseline
     solar_flux: SolarFlux  # on generated files, which have no more to tell than their size costs
     published_flux: SolarFlux  # on ClimSim's own
-    seeds: int | None = None  # of a cell in any diagram, if the user has asked for so many
+    seeds: int | None = None  # of a cell in any diagram, and runs of searches, if the user has asked for so many
 
     def with_seeds(self, seeds: int | None) -> "Scale":
-        """The same scale with so many seeds in every diagram, or as it is."""
-        return self if seeds is None else self._replace(n_seeds=seeds, n_seeds_rest=seeds, seeds=seeds)
+        """The same scale with so many seeds in every diagram and runs of searches, or as it is."""
+        if seeds is None:
+            return self
+        return self._replace(n_seeds=seeds, n_seeds_rest=seeds, n_searches=seeds, seeds=seeds)
 
     def with_climsim(self, folder: str) -> "Scale":
         """The same scale with ClimSim's published files instead of generated ones."""
@@ -65,6 +68,7 @@ SMALL = Scale(
     n_seeds=2,
     n_seeds_rest=1,
     n_runs=2,
+    n_searches=2,
     search=(("n_coarse", 7), ("n_fine", 2), ("cv", 2), ("max_steps", 600)),
     fit_steps=600,
     solar_flux=SMALL_FLUX,
@@ -83,6 +87,7 @@ FULL = Scale(
     n_seeds=6,
     n_seeds_rest=6,
     n_runs=6,
+    n_searches=6,
     search=(("n_coarse", 12), ("n_fine", 4), ("cv", 5), ("max_steps", 2000)),
     fit_steps=20_000,
     solar_flux=PAPER_FLUX._replace(n_rows=100_000, n_points=24, max_steps=1200),
