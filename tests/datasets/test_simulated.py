@@ -112,3 +112,16 @@ def test_field_has_4096_points_unless_told():
 def test_impossible_draws_are_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_row_draws_are_the_networks_rows_in_order_and_another_draw_at_them():
+    scores = []
+    for seed in range(20):
+        split, truth = simulated.draw("sine", seed=seed)
+        x, y, y_test = simulated.row_draws("sine", seed=seed)
+        assert np.all(np.diff(x) > 0)
+        rows = zip(split.x_train[:, 0].tolist(), split.y_train.tolist(), strict=True)
+        assert set(zip(x.tolist(), y.tolist(), strict=True)) == set(rows)
+        assert not np.isclose(y, y_test).any()
+        scores.append((y_test - truth.mean(x)) / truth.std(x))
+    assert np.std(scores) == pytest.approx(1, abs=0.06), "20 x 64 standard normal numbers"

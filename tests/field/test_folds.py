@@ -1,35 +1,14 @@
-"""The fold against a scalar theory that needs no continuation, against bisection, and across numbers of points."""
+"""The fold against bisection and across numbers of points; test_stiff.py has it against a closed form."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.special import expit
 
 from heteroscope import field
+from heteroscope.datasets.simulated import row_draws
 from heteroscope.errors import InputError
 from heteroscope.field import Fields, Status
-
-
-def flat_precision_fold(x, y):
-    """logit rho of the fold as gamma -> 0, up to log gamma: 2 alpha = 1 / max_q q R(q).
-
-    A constant precision l = 2 alpha q leaves the residuals K (q + K)^-1 y, and stationarity makes 1 / l their mean
-    square R(q): as q runs over all values, alpha has a smallest value, and that is the fold.
-    """
-    lattice = field.chain(x)
-    laplacian = np.array([lattice.laplacian(row) for row in np.eye(len(x))])
-    stiffness, modes = np.linalg.eigh(laplacian)
-    power = (modes.T @ y) ** 2 / len(y)
-    best = minimize_scalar(
-        lambda t: -np.exp(t) * power @ (stiffness / (np.exp(t) + stiffness)) ** 2, bounds=(0, 20), method="bounded"
-    )
-    return np.log(2 * -best.fun)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_fold_agrees_with_the_theory_of_a_flat_precision(sine, seed):
-    x, y = sine(128, seed)
-    found = field.fold(x, y, 1e-5)
-    assert found.logit_rho == pytest.approx(np.log(1e-5) + flat_precision_fold(x, y), abs=1e-3)
+from heteroscope.grids import NETWORK_GRID
 
 
 @pytest.mark.parametrize("gamma", [1e-4, 0.1, 0.9])
@@ -64,6 +43,19 @@ def test_fold_of_white_noise_moves_with_the_square_of_the_number_of_points():
         y = rng.standard_normal(n)
         folds.append(field.fold(np.linspace(-1, 1, n), (y - y.mean()) / y.std(), 1e-3).logit_rho)
     np.testing.assert_allclose(np.diff(folds), np.log(4), atol=0.1)
+
+
+@pytest.mark.parametrize("name", ["sine", "curve"])
+def test_folds_of_the_networks_grid_are_found_and_part_the_finite_cells_from_the_others(name):
+    """Uneven points, and penalties of the precision so stiff that float64 does not see it bend."""
+    x, y, _ = row_draws(name)
+    gammas = NETWORK_GRID[::3]
+    curve = field.fold_curve(x, y, gammas)
+    offsets = np.array([-0.05, 0.05])
+    for one in curve:
+        rhos = expit(one.logit_rho + offsets)
+        status = [field.solve(x, y, rho, one.gamma, start=(one.mean, one.precision)).status for rho in rhos]
+        assert status == [Status.CONVERGED, Status.RUNAWAY], one.gamma
 
 
 def test_fold_curve_is_the_folds_in_order(sine):

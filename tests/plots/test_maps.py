@@ -7,6 +7,10 @@ from scipy.special import logit
 
 from heteroscope.errors import InputError
 from heteroscope.plots import phase_maps, save_figure
+from heteroscope.plots.cells import read_cells
+from heteroscope.plots.maps import MOVED_BOUNDARY
+from heteroscope.plots.panels import FOLD
+from heteroscope.plots.regions import smooth_regions
 from heteroscope.plots.style import PHASE_COLOURS
 
 
@@ -31,7 +35,7 @@ def log_strengths(rho, gamma):
 
 
 def moved_fold(ax):
-    (found,) = [line for line in ax.lines if len(line.get_xdata()) > 2]
+    (found,) = [line for line in ax.lines if line.get_linewidth() == FOLD["linewidth"]]
     return np.array([found.get_xdata(), found.get_ydata()])
 
 
@@ -65,19 +69,33 @@ def test_hatched_cells_are_exactly_the_runaways(theory, hatched_cells):
 
 
 def test_the_theorys_fold_over_networks(networks, theory, tmp_path):
-    figure = phase_maps({"networks": networks(), "theory": theory()}, fold=theory())
+    figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory())
     over_networks, own = (moved_fold(ax) for ax in figure.axes)
     np.testing.assert_allclose(over_networks, own)
     drawn(figure, tmp_path)
 
 
 def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, theory, tmp_path):
-    figure = phase_maps({"networks": networks(), "theory": theory()}, fold=theory(), shift=(1.5, -0.5))
+    figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory(), shift=(1.5, -0.5))
     over_networks, own = (log_strengths(*moved_fold(ax)) for ax in figure.axes)
     np.testing.assert_allclose(over_networks[0] + 1.5, own[0], rtol=1e-6)
     np.testing.assert_allclose(over_networks[1] - 0.5, own[1], rtol=1e-5, atol=1e-6)
     assert "(1.5, -0.5)" in " ".join(text.get_text() for one in figure.legends for text in one.get_texts())
     drawn(figure, tmp_path)
+
+
+def test_the_theorys_other_boundaries_move_with_its_fold(networks, theory):
+    figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory(), shift=(1.5, -0.5))
+    over_networks, own = (
+        [line for line in ax.lines if line.get_linewidth() == MOVED_BOUNDARY["linewidth"]] for ax in figure.axes
+    )
+    boundaries = smooth_regions(read_cells(theory())).boundaries
+    assert len(over_networks) == len(boundaries) > 0
+    assert not [line for line in own if len(line.get_xdata()) > 2], "the theory's own cells show them"
+    for line, boundary in zip(over_networks, boundaries, strict=True):
+        log_alpha, log_beta = log_strengths(line.get_xdata(), line.get_ydata())
+        np.testing.assert_allclose(log_alpha + 1.5, log_strengths(*boundary.T)[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(log_beta - 0.5, log_strengths(*boundary.T)[1], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
@@ -102,4 +120,4 @@ def test_names_are_shown_as_they_are(networks, awkward, shown_texts, tmp_path):
 
 def test_networks_have_no_fold_to_draw(networks):
     with pytest.raises(InputError, match="has no fold"):
-        phase_maps(networks(), fold=networks())
+        phase_maps(networks(), theory=networks())

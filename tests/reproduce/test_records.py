@@ -48,7 +48,7 @@ def test_a_recorded_diagram_has_all_its_cells(name):
 @pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
 def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
     """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
-    networks = RECIPES["boundary"].parts(SCALES["full"])["Sine"]
+    networks = RECIPES["boundary"].parts(SCALES["full"])["Networks"]
     sine = networks.join([recall(FOLDER, part_name(seed)).found for seed in networks.pieces()])
     cells = [sine.sel(rho=rho, gamma=alpha * rho, method="nearest") for rho in np.logspace(-7, -2, 6)]
     objectives = np.array([cell["objective"].values for cell in cells])

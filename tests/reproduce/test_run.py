@@ -49,9 +49,9 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
     assert json.loads((folder / "boundary.json").read_text()) == json.loads(json.dumps(record))
     assert record["heteroscope"] == __version__
     assert record["command"] == "heteroscope reproduce boundary --scale tiny"
-    assert record["settings"]["Sine"]["hidden"] == (8, 8)
+    assert record["settings"]["Networks"]["hidden"] == (8, 8)
     assert record["seconds"] > 0
-    (sine,) = record["parts"]["Sine"]
+    (sine,) = record["parts"]["Networks"]
     store = folder / sine / "diagram.zarr"
     assert xr.open_zarr(store, consolidated=False).sizes["rho"] == 3
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "parts" in path.parts and path.is_file()}
@@ -85,9 +85,9 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
 def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
     first = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "first")._replace(records=tmp_path / "kept"))
-    (part,) = RECIPES["boundary"].parts(TINY)["Sine"].pieces()
+    (part,) = RECIPES["boundary"].parts(TINY)["Networks"].pieces()
     kept = records.recall(tmp_path / "kept", part_name(part))
-    made = open_diagram(tmp_path / "first" / "tiny" / first["parts"]["Sine"][0])
+    made = open_diagram(tmp_path / "first" / "tiny" / first["parts"]["Networks"][0])
     assert [path.stem for path in (tmp_path / "kept").glob("*.json")] == [part_name(part)], "and not the field theory"
     assert set(kept.found.dims) == {"rho", "gamma", "seed", "split"}, "no rows, which only single fits need"
     for name, variable in kept.found.data_vars.items():

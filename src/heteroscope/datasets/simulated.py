@@ -117,7 +117,17 @@ def field_draws(
 ) -> tuple[Float64[np.ndarray, " point"], Float64[np.ndarray, " point"], Float64[np.ndarray, " point"]]:
     """(x, y, y_test): `field_draw`, and the targets of another draw at the same points in the same units."""
     x, y, truth = _field(name, n_points, seed)
-    return x, y, truth.mean(x) + truth.std(x) * np.random.default_rng([seed, 1]).standard_normal(n_points)
+    return x, y, _again(truth, x, seed)
+
+
+def row_draws(
+    name: str, seed: int = 0
+) -> tuple[Float64[np.ndarray, " point"], Float64[np.ndarray, " point"], Float64[np.ndarray, " point"]]:
+    """(x, y, y_test): the training rows of `draw` in the order of x, and another draw at the same points."""
+    split, truth = draw(name, seed=seed)
+    order = np.argsort(split.x_train[:, 0])
+    x = split.x_train[order, 0]
+    return x, split.y_train[order], _again(truth, x, seed)
 
 
 def field_truth(name: str, n_points: int = 4096, seed: int = 0) -> Truth:
@@ -137,6 +147,10 @@ def _field(
     y = _realise(process, domain.undo(x), np.random.default_rng(seed))
     truth = Truth(name, domain, Scale.of(y))
     return x, truth.y_scale.apply(y), truth
+
+
+def _again(truth: Truth, x: Float64[np.ndarray, " point"], seed: int) -> Float64[np.ndarray, " point"]:
+    return truth.mean(x) + truth.std(x) * np.random.default_rng([seed, 1]).standard_normal(len(x))
 
 
 def _realise(

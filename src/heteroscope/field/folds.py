@@ -2,6 +2,7 @@
 
 From the flat start's solution just before its runaway, the branch is followed round its fold, d(logit rho) = 0. If
 descent from beyond a fold finds another finite minimum, that was a jump between finite phases, and its branch is next.
+Where the precision is constant to more digits than this needs, the fold has a closed form (`stiff.py`).
 """
 
 from functools import partial
@@ -24,6 +25,7 @@ from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import is_minimum
+from heteroscope.field.stiff import stiff_fold
 from heteroscope.regularisation import logits
 from heteroscope.status import Status
 
@@ -31,6 +33,7 @@ _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the bran
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left
 _PATIENCE = 5000  # steps for that descent, which is slow where a minimum has only just vanished
 _FLAT = 1e-5  # the tangent's logit rho at which a point counts as the turn
+_STIFF = 1e-6  # how much of itself a precision may bend to count as constant; float64 loses track of less than this
 _STRIDE, _LIMIT = 4.0, 40.0  # how the flat start's runaway is bracketed, in logit rho
 
 
@@ -87,6 +90,9 @@ def branch(
 def fold(x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None = None, max_points: int = 400) -> Fold:
     """The fold at one gamma, by pseudo-arclength continuation of the minimum that descent from the flat field finds."""
     row = _row(x, y, gamma, density)
+    stiff = stiff_fold(row.lattice, row.base.y, gamma)
+    if stiff.bend < _STIFF:
+        return Fold(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
     logit_rho, solution = _last_before_runaway(row)
     jumps: list[float] = []
     while True:

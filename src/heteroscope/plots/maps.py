@@ -1,4 +1,4 @@
-"""Which phase each cell is in: maps of diagrams side by side, and the theory's fold over those of networks."""
+"""Which phase each cell is in: maps of diagrams side by side, and the theory's boundaries over those of networks."""
 
 from typing import Any
 
@@ -26,26 +26,31 @@ from heteroscope.plots.panels import (
     panel_grid,
     tinted,
 )
+from heteroscope.plots.regions import smooth_regions
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal
 
 PANEL = 2.0  # inches a side
 GAP = 0.55  # inches, with the numbers of an axis of its own
 TITLE_WIDTH = 26  # letters over a panel
 MOVED_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
+MOVED_BOUNDARY: dict[str, Any] = MOVED_FOLD | {"linewidth": 1.0}
 FULL, FAINT = 0.65, 0.2  # how much of its colour a cell shows if all seeds agree, and if hardly two do
 
 
-def phase_maps(diagrams: Diagrams, fold: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
+Curve = Float[np.ndarray, "2 _"]  # rho and gamma along it
+
+
+def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
     """Each cell in the colour of the phase that most seeds are in, paler the fewer they are.
 
-    `fold`, a field theory's diagram, has its fold drawn over those of networks. With `shift`, a network's (log alpha,
-    log beta) plus this shift are the theory's, as in `Agreement`.
+    `theory`, a field theory's diagram, has its fold and the boundaries of its phases drawn over those of networks. With
+    `shift`, a network's (log alpha, log beta) plus this shift are the theory's, as in `Agreement`.
     """
     named = by_name(diagrams)
     cells = [read_cells(diagram) for diagram in named.values()]
-    curve = _moved(fold, shift) if fold is not None else np.empty((2, 0))
+    fold, boundaries = _lines(theory, shift) if theory is not None else (np.empty((2, 0)), [])
     titles = [literal(name, TITLE_WIDTH) for name in named]
-    legends = [legend for legend in (_phase_legend(cells), _mark_legend(cells, curve, shift)) if legend]
+    legends = [legend for legend in (_phase_legend(cells), _mark_legend(cells, fold, shift)) if legend]
     with house_style():
         figure, axes = _panels(titles, legends)
         for ax, one, title in zip(axes[0], cells, titles, strict=True):
@@ -55,7 +60,9 @@ def phase_maps(diagrams: Diagrams, fold: xr.Dataset | None = None, shift: tuple[
             draw_diagonal(ax, one)
             draw_fold(ax, one)
             if not one.fold.size:
-                ax.plot(*curve, **MOVED_FOLD)
+                ax.plot(*fold, **MOVED_FOLD)
+                for boundary in boundaries:
+                    ax.plot(*boundary, **MOVED_BOUNDARY)
             ax.set_title(title, fontsize=9)
             ax.set_xlabel(r"$\rho$", labelpad=1)
             ax.tick_params(length=2.5, pad=2)
@@ -64,13 +71,17 @@ def phase_maps(diagrams: Diagrams, fold: xr.Dataset | None = None, shift: tuple[
     return figure
 
 
-def _moved(theory: xr.Dataset, shift: tuple[float, float]) -> Float[np.ndarray, "2 fold"]:
+def _lines(theory: xr.Dataset, shift: tuple[float, float]) -> tuple[Curve, list[Curve]]:
+    """The theory's fold and its other boundaries, where the networks' units have them."""
+    cells = read_cells(theory)
+    if not cells.fold.size:
+        raise InputError("theory= takes the diagram of a field theory, and this one has no fold: use field_diagram")
+    return _moved(cells.fold, shift), [_moved(line.T, shift) for line in smooth_regions(cells).boundaries]
+
+
+def _moved(curve: Curve, shift: tuple[float, float]) -> Curve:
     """logit rho = -log(alpha + beta), logit gamma = log alpha - log beta."""
-    rho, gamma = read_cells(theory).fold
-    if not rho.size:
-        raise InputError(
-            "fold= takes the diagram of a field theory, and this one has no fold: make it by field_diagram"
-        )
+    rho, gamma = curve
     log_alpha = np.log(gamma) - logit(rho) - shift[0]
     log_beta = np.log1p(-gamma) - logit(rho) - shift[1]
     return expit(np.array([-np.logaddexp(log_alpha, log_beta), log_alpha - log_beta]))
@@ -98,9 +109,10 @@ def _phase_legend(cells: list[Cells]) -> dict[str, Any]:
     return {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], FULL), linewidth=0) for phase in present}
 
 
-def _mark_legend(cells: list[Cells], curve: Float[np.ndarray, "2 fold"], shift: tuple[float, float]) -> dict[str, Any]:
+def _mark_legend(cells: list[Cells], fold: Curve, shift: tuple[float, float]) -> dict[str, Any]:
     entries = marks(cells)
-    if curve.size:
+    if fold.size:
         moved = f", shifted by ({shift[0]:.3g}, {shift[1]:.3g})" if any(shift) else ""
         entries[f"fold of the theory{moved}"] = Line2D([], [], **MOVED_FOLD)
+        entries[f"its other boundaries{', shifted' if moved else ''}"] = Line2D([], [], **MOVED_BOUNDARY)
     return entries

@@ -15,7 +15,7 @@ from heteroscope.plots import phase_maps
 from heteroscope.reproduce.drawings import hysteresis_figure, penalty_figure
 from heteroscope.reproduce.figures import FIELD, networks, theory
 from heteroscope.reproduce.observations import largest_step
-from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Part
+from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Part, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import number
@@ -27,18 +27,28 @@ SHOWN_GAMMA = float(expit(-4.0))
 #: Penalties of the mean, at two fixed penalties of the precision: one that leaves it free, one that holds it constant.
 ALPHAS = tuple(np.logspace(0, -5, 16).tolist())
 FREE_BETA, CONSTANT_RHO = 1e-3, 1e-4  # at this rho beta is 10^4 (1 - gamma), with gamma at most 10^-4
+OWN_ROWS = "Theory of the same rows"
 STARTS: dict[str, str | float] = {"He start": "he", "start 0.1": 0.1, "start 0.001, the paper's": 1e-3}
 
 
+def _boundary_parts(scale: Scale) -> Parts:
+    return {
+        FIELD: theory("sine", scale),
+        OWN_ROWS: Theory("sine", scale.grid, points=None),
+        "Networks": networks("sine", scale),
+    }
+
+
 def boundary(found: Diagrams) -> Output:
-    """The theory's fold, moved by the best shift, over the networks' phases."""
-    field_theory, sine = found[FIELD], found["Sine"]
-    best = agreement(sine, field_theory)
+    """The boundaries of a theory that has the networks' rows, moved by the best shift, over the networks' phases."""
+    smooth, best = (agreement(found["Networks"], found[name]) for name in (FIELD, OWN_ROWS))
     verdict = (
-        f"{number(100 * best.unshifted)} % of the cells have the same label as they are, {number(100 * best.share)} % "
-        f"after a shift of log alpha by {best.log_alpha:+.1f} and of log beta by {best.log_beta:+.1f}."
+        f"Against the theory of the networks' own rows {number(100 * best.unshifted)} % of the cells have the same "
+        f"label as they are, {number(100 * best.share)} % after a shift of log alpha by {best.log_alpha:+.1f} and of "
+        f"log beta by {best.log_beta:+.1f}; against that of {found[FIELD].sizes['row']} points "
+        f"{number(100 * smooth.unshifted)} and {number(100 * smooth.share)} %."
     )
-    return Output(phase_maps(found, fold=field_theory, shift=(best.log_alpha, best.log_beta)), verdict=verdict)
+    return Output(phase_maps(found, found[OWN_ROWS], (best.log_alpha, best.log_beta)), verdict=verdict)
 
 
 def _hysteresis_parts(scale: Scale) -> Parts:
@@ -139,8 +149,8 @@ def _above(diagram: xr.Dataset, other: xr.Dataset) -> float:
 BEYOND = {
     "boundary": Recipe(
         "beyond the paper",
-        "the theory's fold over the networks' phases",
-        lambda scale: {FIELD: theory("sine", scale), "Sine": networks("sine", scale)},
+        "the theory's boundaries over the networks' phases",
+        _boundary_parts,
         boundary,
     ),
     "hysteresis": Recipe(

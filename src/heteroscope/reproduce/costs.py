@@ -84,7 +84,7 @@ def _(part: SolarFlux) -> float:
 
 @seconds.register
 def _(part: Theory) -> float:
-    return len(part.grid) ** 2 * part.points * FIELD_CELL
+    return len(part.grid) ** 2 * (part.points or 64) * FIELD_CELL
 
 
 @seconds.register

@@ -168,13 +168,14 @@ class Theory(NamedTuple):
 
     data: str
     grid: tuple[float, ...]
-    points: int
+    points: int | None  # evenly spaced; None for the rows that networks are trained on
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram, kept when it is complete: it takes seconds."""
 
         def solve() -> xr.Dataset:
-            x, y, y_test = simulated.field_draws(self.data, self.points)
+            draws = simulated.field_draws(self.data, self.points) if self.points else simulated.row_draws(self.data)
+            x, y, y_test = draws
             found = field_diagram(
                 x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, n_jobs=n_jobs, progress=progress
             )
