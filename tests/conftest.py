@@ -42,7 +42,7 @@ WHOLE_PROGRAMS = (
 )
 
 #: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
-LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_stream_clusters.py", "test_help.py")
+LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_help.py")
 
 
 def pytest_collection_modifyitems(items):
