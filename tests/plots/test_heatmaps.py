@@ -198,3 +198,12 @@ def test_drawing_leaves_the_users_settings_alone(networks, tmp_path):
     before = dict(mpl.rcParams)
     drawn(diagram_array(networks(), ["mean_mse"]), tmp_path)
     assert dict(mpl.rcParams) == before
+
+
+def test_what_is_only_rounding_does_not_stretch_the_scale(networks):
+    diagram = networks()
+    diagram["precision_energy"][:] = 100.0
+    diagram["precision_energy"][0] = 1e-40
+    (ax,) = panels(diagram_array(diagram, metrics=["precision_energy"]))
+    norm = image(ax).norm
+    assert (norm.vmin, norm.vmax) == (pytest.approx(1e-22), pytest.approx(100.0))

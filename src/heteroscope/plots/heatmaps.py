@@ -43,6 +43,7 @@ from heteroscope.plots.style import house_style, literal, metric_name, tick_text
 
 MAIN_METRICS = ("mean_mse", "std_mse", "mean_energy", "precision_energy")
 QUANTILES = (0.02, 0.98)  # of all cells on a colour scale; what lies beyond has the colour of its end
+SMALLEST = 1e-24  # share of a logarithmic scale's upper end: rounding, which would take most of the colours
 COLOURS = "viridis"
 
 PANEL = 1.25  # inches a side
@@ -153,7 +154,7 @@ def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _Scale:
         high = max(high, low + 1e-6)
     elif len(positive):
         low, high = 10.0 ** np.quantile(np.log10(positive), QUANTILES)
-        high = max(high, low * 1.01)
+        low, high = max(low, high * SMALLEST), max(high, low * 1.01)
     else:
         low, high = 0.1, 10.0
     beyond = (bool((known < low).any()), bool((known > high).any()))
