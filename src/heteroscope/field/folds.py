@@ -33,7 +33,7 @@ _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the bran
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left
 _PATIENCE = 5000  # steps for that descent, which is slow where a minimum has only just vanished
 _FLAT = 1e-5  # the tangent's logit rho at which a point counts as the turn
-_STIFF = 1e-6  # how much of itself a precision may bend to count as constant; float64 loses track of less than this
+_STIFF = 1e-6  # how much of itself a precision may bend to count as constant: the closed form is off by less
 _STRIDE, _LIMIT = 4.0, 40.0  # how the flat start's runaway is bracketed, in logit rho
 
 

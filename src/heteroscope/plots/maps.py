@@ -36,7 +36,6 @@ MOVED_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
 MOVED_BOUNDARY: dict[str, Any] = MOVED_FOLD | {"linewidth": 1.0}
 FULL, FAINT = 0.65, 0.2  # how much of its colour a cell shows if all seeds agree, and if hardly two do
 
-
 Curve = Float[np.ndarray, "2 _"]  # rho and gamma along it
 
 
