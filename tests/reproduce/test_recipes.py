@@ -91,7 +91,7 @@ def test_regret_is_the_mean_paired_difference():
     assert (row["diagonal"], row["whole square"], row["regret"]) == (2.0, 1.625, 0.375)
     assert row["standard error"] == pytest.approx(0.125), "differences of 0.5 and 0.25: SD 0.177, over sqrt(2)"
     verdict = regret({"made up": found, "other": searched(diagonal=[1.0, 1.0], grid=[1.5, 2.0])}).verdict
-    assert "most on made up, 0.375; below it on 1 sets" in verdict
+    assert "most on made up, 0.375; below zero on 1)" in verdict
     assert "9 points tried instead of 49" in verdict
 
 

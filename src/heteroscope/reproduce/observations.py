@@ -111,9 +111,10 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
     worst = table.iloc[int(table["regret"].argmax())]
     points = records.groupby("method")["n_points"].first()
     verdict = (
-        f"The diagonal's choice has a test NLL {number(float(table['regret'].median()))} nats above the whole square's "
-        f"(median of {len(table)} sets; most on {worst['set']}, {number(worst['regret'])}; below it on "
-        f"{int((table['regret'] < 0).sum())} sets), with {points['diagonal']} points tried instead of {points['grid']}."
+        f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
+        f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
+        f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} points "
+        f"tried instead of {points['grid']}."
     )
     return Output(regret_figure(table), table, verdict)
 
