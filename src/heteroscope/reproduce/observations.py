@@ -113,8 +113,8 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
     verdict = (
         f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
         f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
-        f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} points "
-        f"tried instead of {points['grid']}."
+        f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} "
+        f"points tried instead of {points['grid']}."
     )
     return Output(regret_figure(table), table, verdict)
 
