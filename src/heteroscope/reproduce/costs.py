@@ -18,7 +18,7 @@ from heteroscope.rows import batch_rows
 from heteroscope.stages import PATIENT_SHARES
 from heteroscope.sweep import rows_a_step, steps_of_a_model
 
-COMPILE = 6.0  # seconds, of a network shape and a number of rows not seen before in the run
+COMPILE = 12.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
 SHARE = 0.3  # of its steps that a model of a diagram takes, many of which are flat
 BATCH_SHARE = 0.4  # the same in batches
@@ -63,7 +63,7 @@ def _(part: Comparison) -> float:
     models = search["n_coarse"] + search["n_fine"] + defaults.FINALISTS * (search["cv"] - 1) + 1
     searched = 2 * models * search["max_steps"]
     steps = searched + 7 * part.fit_steps  # the ensemble has six members
-    return 4 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden, batch_rows) / RATE
+    return 2 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden, batch_rows) / RATE
 
 
 @seconds.register

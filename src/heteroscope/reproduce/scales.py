@@ -44,7 +44,7 @@ class Scale(NamedTuple):
 #: Values of the paper's grid: one far below, its middle, and every decade on the diagonal from 1e-3 to 1 - 1e-3.
 SMALL_GRID = (1e-6, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999)
 
-SMALL_FLUX = SolarFlux("", 10_000, 2, (64, 64, 64), climsim.PAPER_BATCH, n_points=7, max_steps=400)
+SMALL_FLUX = SolarFlux("", 10_000, 2, (32, 32, 32), climsim.PAPER_BATCH, n_points=7, max_steps=400)
 PAPER_FLUX = SolarFlux(
     "",
     0,
@@ -62,7 +62,7 @@ SMALL = Scale(
     field_grid=tuple(FIELD_GRID.tolist()),
     points=1024,
     hysteresis_points=256,
-    hidden=(64, 64, 64),
+    hidden=(32, 32, 32),
     max_steps=800,
     line_steps=800,
     n_seeds=2,
