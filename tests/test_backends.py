@@ -133,10 +133,17 @@ def test_without_an_address_workers_are_started_here_and_ended(name):
         (worker,) = joblib.Parallel()([joblib.delayed(os.getpid)()])
     assert worker != os.getpid()
     for _ in range(300):
-        if not psutil.pid_exists(worker):
+        if not lives(worker):
             return
         time.sleep(0.1)
     raise AssertionError("the worker is still there")
+
+
+def lives(pid):
+    """A process that has ended may stay in the list until its parent looks."""
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 @pytest.mark.parametrize(
