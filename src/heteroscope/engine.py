@@ -149,6 +149,21 @@ def run(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Ite
             raise
 
 
+def until_done(attempt: Callable[[], None], n_done: Callable[[], int], n_wanted: int) -> None:
+    """Call `attempt` until all is done: a worker that is lost costs what it was doing, not the run.
+
+    Three losses in a row with nothing finished in between are raised, as is every other error.
+    """
+    failures = 0
+    while (before := n_done()) < n_wanted:
+        try:
+            attempt()
+        except Exception as error:
+            failures = failures + 1 if n_done() == before else 0
+            if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
+                raise
+
+
 def _run_on_ray(work: Callable[..., Any], calls: list[tuple]) -> Iterator[Any]:
     """Tiles as Ray's own tasks: its joblib backend neither hands over results one by one nor survives a lost worker."""
     import ray

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int32
 
-from heteroscope.engine import ATTEMPTS, LOST_WORKER, Task, prepare_worker, run, train_each
+from heteroscope.engine import Task, prepare_worker, run, train_each, until_done
 from heteroscope.errors import InputError
 from heteroscope.exchange import best_models, leave, weights_to_params
 from heteroscope.lockstep.fitting import Ground
@@ -145,23 +145,24 @@ def _train_missing(
     """
     n_gammas = len(grid.logit_gammas)
     taken = np.broadcast_to(before, grid.shape)
-    failures = 0
-    while not growth.done.all():
+
+    def n_done() -> int:
+        return int(growth.done.sum())
+
+    def report() -> None:
+        if progress:
+            progress(n_done() * n_gammas, growth.done.size * n_gammas)
+
+    def train_rest() -> None:
         # high rhos first: they take longest, and one begun last would leave the other processes idle
         tiles = [(int(row), int(seed)) for row, seed in np.argwhere(~growth.done)[::-1]]
-        finished = growth.done.sum()
-        if progress:
-            progress(int(finished) * n_gammas, growth.done.size * n_gammas)
-        try:
-            for index, values in train_tiles(tiles, grid, finish):
-                row, seed = tiles[index]
-                growth.add((row, seed), {**values, "steps": values["steps"] + taken[row, :, seed]})
-                if progress:
-                    progress(int(growth.done.sum()) * n_gammas, growth.done.size * n_gammas)
-        except Exception as error:
-            failures = failures + 1 if growth.done.sum() == finished else 0
-            if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
-                raise
+        report()
+        for index, values in train_tiles(tiles, grid, finish):
+            row, seed = tiles[index]
+            growth.add((row, seed), {**values, "steps": values["steps"] + taken[row, :, seed]})
+            report()
+
+    until_done(train_rest, n_done, growth.done.size)
 
 
 Finish = Callable[[list[Fit]], dict[str, np.ndarray]]
