@@ -13,8 +13,8 @@ from heteroscope.agreement import agreement
 from heteroscope.datasets import simulated
 from heteroscope.diagram import majority_phase
 from heteroscope.reproduce import RECIPES, SCALES
+from heteroscope.reproduce.recipe import part_name
 from heteroscope.reproduce.records import recall
-from heteroscope.reproduce.run import part_name
 
 THEORY_POINTS = 1024
 RECORDS = Path(__file__).parent / "records" / "parts"

@@ -12,6 +12,7 @@ ORDER = [
     "defaults",
     "errors",
     "files",
+    "identity",
     "status",
     "progress",
     "regularisation",

@@ -245,7 +245,9 @@ def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
     phase_diagram(split.x_train, split.y_train, **begun)
     with pytest.raises(InputError, match=r"max_steps was 20 and is now 30"):
         phase_diagram(split.x_train, split.y_train, **begun | {"max_steps": 30})
-    with pytest.raises(InputError, match="data was"):
+    with pytest.raises(
+        InputError, match=r"data\.arrays was \w{12} and is now \w{12}\): use these again, or choose another folder"
+    ):
         phase_diagram(split.x_train, 2 * split.y_train, **begun)
 
 

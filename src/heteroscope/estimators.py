@@ -188,7 +188,9 @@ class HeteroskedasticRegressor(PointRegressor):
         *seeds, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
         ground = self._ground(stream, checked_share(self.held_out), order, store)
         recipe = self._stream_recipe(ground)
-        fits = ground.train("members", [Job(*point, seed) for seed in seeds], recipe, self._predict_members)
+        method = {"name": "one point", "rho": self.rho, "gamma": self.gamma, "schedule": self.schedule}
+        jobs = [Job(*point, seed) for seed in seeds]
+        fits = ground.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._observe(ground.survey.sample, held_score(fits[0], ground, self._predict_members))
@@ -379,10 +381,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         recipe = self._stream_recipe(ground)
         calibrate = bool(self.calibrate)
         self.widest_std_ = widest_std(ground.survey.sample.y) if calibrate else np.inf
-        found, fits = search_on(ground, line, recipe, seed, self.selection, calibrate, self._predict_members)
+        method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        found, fits = search_on(ground, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = found.chosen
         jobs = [Job(*best.logits, other) for other in others]
-        rest = ground.train("members", jobs, recipe, self._predict_members) if jobs else []
+        chosen = {**method, "point": found.best}
+        rest = ground.train("members", chosen, jobs, recipe, self._predict_members) if jobs else []
         self.cv_results_ = results_table(found, [ground.fold], self.selection, calibrate)
         self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
         self.best_index_ = found.best

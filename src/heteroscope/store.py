@@ -16,6 +16,7 @@ import xarray as xr
 import zarr
 from jaxtyping import Int8
 
+from heteroscope import identity
 from heteroscope.diagram import CELL, PHASES
 from heteroscope.errors import InputError
 from heteroscope.files import claimed
@@ -134,7 +135,7 @@ def _create(path: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> No
     shutil.rmtree(partial, ignore_errors=True)
     empty = template.copy()
     empty["done"] = (("rho", "seed"), np.zeros((template.sizes["rho"], template.sizes["seed"]), bool))
-    empty.attrs["settings"] = json.dumps(settings)
+    empty.attrs["settings"] = json.dumps(identity.plain(settings))
     encoding = {name: {"chunks": _chunks(variable)} for name, variable in empty.data_vars.items()}
     empty.to_zarr(partial, mode="w", zarr_format=ZARR_FORMAT, consolidated=False, encoding=encoding)
     partial.rename(path)
@@ -149,13 +150,4 @@ def _refuse_other_settings(path: Path, settings: Mapping[str, Any]) -> None:
         stored = json.loads(str(zarr.open_group(path, mode="r", use_consolidated=False).attrs["settings"]))
     except (KeyError, ValueError, OSError) as error:
         raise InputError(f"{path} was not written by a sweep, or is damaged: choose another folder") from error
-    wanted = json.loads(json.dumps(settings))
-    names = [name for name in {**wanted, **stored} if wanted.get(name) != stored.get(name)]
-    if names:
-        differences = "; ".join(f"{n} was {_short(stored.get(n))} and is now {_short(wanted.get(n))}" for n in names)
-        raise InputError(f"{path.parent} holds a diagram of other settings ({differences}): choose another folder")
-
-
-def _short(value: Any) -> str:
-    text = f"{value:.12}" if isinstance(value, str) and len(value) == 64 else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    identity.refuse_other(path.parent, "a diagram", stored, settings, "use these again, or choose another folder")

@@ -1,8 +1,6 @@
 """From rows, a grid of (rho, gamma) and some seeds to one Dataset of trained networks."""
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from heteroscope import defaults
 from heteroscope.diagram import CELL, SCORES, Values, grid_values, kept_rows
 from heteroscope.errors import InputError, positive_integer
 from heteroscope.grids import NETWORK_GRID
+from heteroscope.identity import REVISIONS, Identity, checked, given_arrays
 from heteroscope.lockstep.fitting import SEARCH_SHARE, Ground, refuse_beside_a_stream, survey_ground
 from heteroscope.measuring import Data
 from heteroscope.networks import Architecture, check_architecture
@@ -50,14 +49,17 @@ def phase_diagram(
     n_jobs: int | None = None,
     store: str | Path | None = None,
     name: str = "",
+    identity: Identity | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Train a model at every (rho, gamma) with every seed; what they score and predict, and the phase of each.
 
     The grid is the paper's 22 x 22 unless given. With test rows the labels see what a model does on rows it was not
     fitted to. With `store`, a folder, every finished tile is saved at once, and the same call goes on where a stopped
-    one left off. `name` is the data set's, for titles; `progress(done, total)` counts models. Where the work is done
-    follows joblib: `n_jobs` processes here, or a cluster under `joblib.parallel_config(backend="dask")`.
+    one left off. A call is the same if its settings are, and the bytes of the arrays as given; with `identity`, such as
+    `split.identity`, that stands for the arrays. `name` is the data set's, for titles; `progress(done, total)` counts
+    models. Where the work is done follows joblib: `n_jobs` processes here, or a cluster under
+    `joblib.parallel_config(backend="dask")`.
 
     A diagram is about minima: with `schedule="auto"` steps that see all rows follow "fast", batches follow "levelled",
     and those of a stream "cosine".
@@ -76,14 +78,18 @@ def phase_diagram(
     n_batch: int | None
     if isinstance(X, Stream):
         refuse_beside_a_stream(y, None, schedule)
+        if identity is not None:
+            raise InputError("identity is for arrays, and a stream is identified by its files: leave it out")
         ground = _ground(X, X_test, y_test, batch_size, random_state, store)
         features, target = list(X.feature_names), X.target_name
         data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
+        rows = X.identity()
     else:
         features, target = _names(X, y)
         data = _data(X, y, X_test, y_test)
         n_batch = rows_a_step(batch_size, len(data.rows["train"].y))
+        rows = given_arrays(X, y, X_test, y_test) if identity is None else checked(identity)
     architecture = Architecture(len(features), tuple(hidden), activation, start)
     n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
     if schedule == "auto" and n_batch is not None and ground is None:
@@ -92,7 +98,8 @@ def phase_diagram(
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
     rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
     settings = {
-        "data": _fingerprint(data.rows),
+        "revision": REVISIONS["diagrams"],
+        "data": rows,
         "rho": list(rhos),
         "gamma": list(gammas),
         "n_seeds": n_seeds,
@@ -104,10 +111,10 @@ def phase_diagram(
         "max_steps": recipe.steps,
         "batch_size": recipe.batch_size or "all rows",
         "exchange": int(exchanges),  # files hold no booleans among their attributes
-        "heteroscope": version("heteroscope"),
-        "jax": version("jax"),
     }
-    attributes = {key: value for key, value in settings.items() if key not in ("data", "rho", "gamma", "n_seeds")}
+    coordinates = ("revision", "data", "rho", "gamma", "n_seeds")
+    attributes = {key: value for key, value in settings.items() if key not in coordinates}
+    attributes |= {"heteroscope": version("heteroscope"), "jax": version("jax")}
     attributes |= {"source": "networks", "data_set": name, "target": target}
     attributes |= {"target_centre": data.scaling.y_centre, "target_scale": data.scaling.y_scale}
     template = _template(data, rhos, gammas, list(seeds), features).assign_attrs(attributes)
@@ -208,11 +215,3 @@ def _names(X: Any, y: Any) -> tuple[list[str], str]:
     n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
     features = [f"x{k}" for k in range(n_features)] if columns is None else [str(column) for column in columns]
     return features, str(getattr(y, "name", None) or "y")
-
-
-def _fingerprint(rows: Mapping[str, Rows]) -> str:
-    digest = sha256()
-    for part in rows.values():
-        for array in (part.x, part.y):
-            digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -10,7 +10,8 @@ import xarray as xr
 from heteroscope import field_diagram
 from heteroscope.datasets import simulated
 from heteroscope.errors import InputError
-from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
+from heteroscope.identity import key
+from heteroscope.reproduce import RECIPES, SCALES, recipe_settings
 from heteroscope.reproduce.beyond import by_alpha
 from heteroscope.reproduce.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.reproduce.costs import seconds, seconds_together
@@ -35,12 +36,12 @@ def stand_in(part, folder):
         found = xr.concat(draws, "seed", "minimal", "minimal", compat="override")
         if isinstance(part, Line) or len(part.rhos) > 1:
             return found
-        gammas = list(part.gammas)
+        gammas = list(part.gamma_values)
         return found.isel(rho=[2]).sel(gamma=gammas, method="nearest").assign_coords(rho=list(part.rhos), gamma=gammas)
     if isinstance(part, Theory):
         return solved(0)
     if isinstance(part, Hysteresis):
-        return Hysteresis("sine", (0.5, 0.9, 0.99), (0.02, 0.5), 48).make(folder, 1, None)
+        return Hysteresis("sine", (0.0, 2.0, 4.5), (-4.0, 0.0), 48).make(folder, 1, None)
     if isinstance(part, Searches):
         return searched(diagonal=[1.0, 3.0], grid=[0.5, 2.75])
     return records({name: [0.5, 0.7] for name in METHODS})
@@ -66,12 +67,12 @@ def test_every_recipe_ends_in_a_figure_or_a_table(name, tmp_path):
 
 
 def test_settings_and_nothing_else_make_the_hash():
-    hashes = {settings_hash(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
+    hashes = {key(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
     assert len(hashes) == 2
-    again = settings_hash(recipe_settings(RECIPES["diagonal"], SMALL))
-    assert again == settings_hash(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
+    again = key(recipe_settings(RECIPES["diagonal"], SMALL))
+    assert again == key(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
     more = SMALL._replace(n_seeds=SMALL.n_seeds + 1)
-    assert settings_hash(recipe_settings(RECIPES["summary"], more)) not in hashes
+    assert key(recipe_settings(RECIPES["summary"], more)) not in hashes
 
 
 def made_up(values, gammas, rhos, **other):

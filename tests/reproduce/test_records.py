@@ -10,9 +10,8 @@ import xarray as xr
 from heteroscope.diagram import PHASES, majority_phase
 from heteroscope.reproduce import RECIPES, SCALES
 from heteroscope.reproduce.parts import Divided, Line, Seed
-from heteroscope.reproduce.recipe import part_settings
+from heteroscope.reproduce.recipe import part_name, part_settings
 from heteroscope.reproduce.records import recall
-from heteroscope.reproduce.run import part_name
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
 WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]
@@ -29,14 +28,16 @@ def test_there_is_a_record_for_each_file():
 def test_a_record_is_that_of_a_part_of_todays_recipes(name):
     clock = json.loads((FOLDER / f"{name}.json").read_text())
     assert clock["finished"]
-    assert clock["settings"] == json.loads(json.dumps(part_settings(PARTS[name])))
+    assert clock["settings"] == part_settings(PARTS[name])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Seed | Line)])
 def test_a_recorded_diagram_has_all_its_cells(name):
     part, found = PARTS[name], recall(FOLDER, name).found
     n_seeds = part.n_seeds if isinstance(part, Line) else 1
-    points = part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gammas]
+    points = (
+        part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gamma_values]
+    )
     rhos, gammas = (xr.DataArray(list(values), dims="point") for values in zip(*points, strict=True))
     cells = found.sel(rho=rhos, gamma=gammas, method="nearest")
     assert cells["phase"].sizes == {"point": len(points), "seed": n_seeds}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from heteroscope.reproduce import RECIPES, SCALES, recipe_settings, settings_hash
+from heteroscope.identity import key
+from heteroscope.reproduce import RECIPES, SCALES, recipe_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "images" / "results"
@@ -28,7 +29,7 @@ def block_of(name):
 def test_a_result_has_the_settings_of_its_recipe(name):
     record = RECORDS[name]
     scale = SCALES[record["scale"]].with_seeds(record["seeds"])
-    assert record["settings_hash"] == settings_hash(recipe_settings(RECIPES[name], scale))
+    assert record["settings_hash"] == key(recipe_settings(RECIPES[name], scale))
     assert record["recipe"] == name
 
 

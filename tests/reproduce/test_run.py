@@ -16,8 +16,8 @@ from heteroscope.diagram import diagonal_cells
 from heteroscope.errors import InputError
 from heteroscope.plots import diagonal_slices
 from heteroscope.reproduce import RECIPES, Kitchen, Output, Recipe, Scale, records, run_recipe
-from heteroscope.reproduce.parts import Line, Networks, Seed
-from heteroscope.reproduce.run import part_name
+from heteroscope.reproduce.parts import DIAGONAL, Line, Networks, Seed
+from heteroscope.reproduce.recipe import part_name
 from heteroscope.reproduce.scales import SMALL
 
 PNG = b"\x89PNG"
@@ -49,7 +49,7 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
     assert json.loads((folder / "boundary.json").read_text()) == json.loads(json.dumps(record))
     assert record["heteroscope"] == __version__
     assert record["command"] == "heteroscope reproduce boundary --scale tiny"
-    assert record["settings"]["Networks"]["hidden"] == (8, 8)
+    assert record["settings"]["Networks"]["hidden"] == [8, 8]
     assert record["seconds"] > 0
     (sine,) = record["parts"]["Networks"]
     store = folder / sine / "diagram.zarr"
@@ -66,7 +66,7 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
     whole = Networks("sine", rhos, rhos, 1, TINY.hidden, TINY.max_steps, exchange=False)
     whole = whole.make(tmp_path / "whole", 1, None)
     told = []
-    line = Line("sine", tuple((rho, 1 - rho) for rho in rhos), 1, TINY.hidden, TINY.max_steps).make(
+    line = Line("sine", DIAGONAL, rhos, 1, TINY.hidden, TINY.max_steps).make(
         tmp_path / "line", 1, lambda *n: told.append(n)
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
@@ -135,7 +135,7 @@ def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
     found, seconds = records.recall(tmp_path, "table")
     pd.testing.assert_frame_equal(found, table)
     assert seconds == 40.0
-    line = Line("sine", ((0.5, 0.5), (0.9, 0.1)), 1, TINY.hidden, 20).make(tmp_path / "line", 1, None)
+    line = Line("sine", DIAGONAL, (0.5, 0.9), 1, TINY.hidden, 20).make(tmp_path / "line", 1, None)
     records.keep(tmp_path, "line", line, {"seconds": 40.0})
     again = records.recall(tmp_path, "line").found
     assert (again["phase"] == line["phase"]).all()
@@ -157,7 +157,7 @@ def test_a_damaged_record_is_named(tmp_path, damage):
 class Broken(dict):
     """A part that is stopped the first time."""
 
-    data = "sine"
+    data, kind = "sine", "theory"
     _asdict = dict
     attempts = 0
 

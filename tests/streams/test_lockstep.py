@@ -150,11 +150,14 @@ def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path
 
     with pytest.raises(InputError, match=r"y.npy has changed since the run began"):
         train_on_stream(plan, checkpoint=checkpoint, progress=change)
-    with pytest.raises(InputError, match=r"y.npy has changed since the run in .* began"):
+    with pytest.raises(
+        InputError,
+        match=r"holds a run of other settings \(.*y.npy has changed\): use these again and restore the files",
+    ):
         train_on_stream(plan, checkpoint=checkpoint)
     os.utime(paths[1], ns=(before.st_atime_ns, before.st_mtime_ns))
     assert_same(train_on_stream(plan, checkpoint=checkpoint), whole)
-    with pytest.raises(InputError, match=r"holds a run with other settings \(models\)"):
+    with pytest.raises(InputError, match=r"\(models was \[0, 0, 0\] and is now \[0, 0\]\)"):
         train_on_stream(plan._replace(jobs=JOBS[:2]), checkpoint=checkpoint)
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     with pytest.raises(InputError, match=r"run.npz is damaged"):

@@ -8,6 +8,7 @@ import numpy as np
 from heteroscope.baselines.objectives import BetaNLL
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.errors import InputError
+from heteroscope.identity import Identity
 from heteroscope.objective import Objective
 
 
@@ -36,3 +37,7 @@ class BetaNLLRegressor(BaselineRegressor):
         if not number or not 0 <= self.beta <= 1:
             raise InputError(f"beta must be a number from 0 (likelihood) to 1 (squared error), got {self.beta!r}")
         return BetaNLL(float(self.beta), self.head)
+
+    def declared(self) -> Identity:
+        """beta-NLL and its beta."""
+        return {"name": "beta-nll", "beta": self.beta}

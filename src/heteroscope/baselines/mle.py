@@ -2,6 +2,7 @@
 
 from heteroscope.baselines.objectives import BetaNLL
 from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.identity import Identity
 from heteroscope.objective import Objective
 
 
@@ -31,3 +32,7 @@ class MLERegressor(BaselineRegressor):
     def objective(self) -> Objective:
         """The negative log likelihood."""
         return BetaNLL(0.0, self.head)
+
+    def declared(self) -> Identity:
+        """The likelihood is beta-NLL at beta = 0."""
+        return {"name": "beta-nll", "beta": 0.0}

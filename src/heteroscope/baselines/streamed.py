@@ -27,18 +27,18 @@ def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial
     architecture = model._architecture(ground.survey.sample)
     recipe = Recipe(architecture, model.stages(candidates[0].steps), ground.order.batch_size, retires=False)
     jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in candidates for seed in trial_seeds]
-    fits = ground.train("trials", jobs, recipe, model._predict_members)
+    method = {**model.declared(), "weight_decay": [trial.weight_decay for trial in candidates]}
+    fits = ground.train("trials", method, jobs, recipe, model._predict_members)
     groups = [fits[first : first + len(trial_seeds)] for first in range(0, len(fits), len(trial_seeds))]
     trials = list(candidates)
     if len(held.y):
         trials = [model._judged(trial, group, held, scaling) for trial, group in zip(candidates, groups, strict=True)]
-    best = min(range(len(trials)), key=lambda k: trials[k].nll)
+    best = ground.choose(method, jobs, recipe, lambda: min(range(len(trials)), key=lambda k: trials[k].nll))
     members = groups[best]
     if rest := seeds[len(trial_seeds) :]:
         point = decay_logits(trials[best].weight_decay)
-        members = members + ground.train(
-            "members", [Job(*point, seed) for seed in rest], recipe, model._predict_members
-        )
+        more = [Job(*point, seed) for seed in rest]
+        members = members + ground.train("members", {**method, "chosen": best}, more, recipe, model._predict_members)
     model._keep_members([_with_status(model, fit, ground) for fit in members])
     model._keep_trials(trials, trials[best])
     model._observe(ground.survey.sample, trials[best].squared_score)

@@ -13,6 +13,7 @@ from heteroscope import defaults
 from heteroscope.baselines.heads import variance_head
 from heteroscope.engine import Task, train
 from heteroscope.gaussian import GaussianRegressor, MemberMoments
+from heteroscope.identity import Identity
 from heteroscope.metrics import squared_score
 from heteroscope.networks import Architecture, Params
 from heteroscope.objective import Objective
@@ -55,6 +56,10 @@ class TrainedRegressor(GaussianRegressor, ABC):
     @abstractmethod
     def objective(self) -> Objective:
         """What one model minimises; it must be hashable by value and picklable."""
+
+    def declared(self) -> Identity:
+        """The objective by a name of its own and its settings: what a method that takes streams is resumed by."""
+        raise NotImplementedError(f"{type(self).__name__} takes no streams")
 
     def stages(self, steps: int) -> tuple[Stage, ...]:
         """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""

@@ -85,7 +85,7 @@ def map_(
     from heteroscope.progress import progress_bar
     from heteroscope.sweep import phase_diagram
 
-    x, y, x_test, y_test, name = _rows(data, target, missing)
+    x, y, x_test, y_test, name, identity = _rows(data, target, missing)
     with progress_bar("training", bool(verbosity(quiet))) as progress, backends.backend(backend, scheduler):
         diagram = phase_diagram(
             x,
@@ -93,6 +93,7 @@ def map_(
             X_test=x_test,
             y_test=y_test,
             name=name,
+            identity=identity,
             start=_start(start),
             store=out,
             progress=progress,
@@ -109,19 +110,21 @@ def map_(
         click.echo(f"The page is {report}")
 
 
-def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, Any, str]:
-    """Training and test rows of a named set, or of a table of which a third is held out."""
+def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, Any, str, Any]:
+    """Training and test rows of a named set, or of a table of which a third is held out; their name and identity."""
     import pandas as pd
 
     from heteroscope import datasets
     from heteroscope.datasets.tables import TableEncoder, read_table
+    from heteroscope.identity import table_file
 
     if Path(data).suffix.lower() not in (".csv", ".parquet"):
         if target is not None:
             raise InputError(f"--target names a column of a table, but {data} is no .csv or .parquet file")
         split = datasets.load(data)
         x_train, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
-        return x_train, pd.Series(split.y_train, name=split.target_name), x_test, split.y_test, split.name
+        y_train = pd.Series(split.y_train, name=split.target_name)
+        return x_train, y_train, x_test, split.y_test, split.name, split.identity
     if target is None:
         raise InputError(f"{data} is a table: name the column to predict with --target")
     frame = read_table(Path(data))
@@ -130,7 +133,8 @@ def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, A
     for note in encoder.notes:
         click.echo(f"Note: {note}.")
     y, y_test = (pd.Series(encoder.targets(part), name=target) for part in (training, test))
-    return named_features(encoder, training), y, named_features(encoder, test), y_test, Path(data).stem
+    identity = table_file(data, target=target, missing=missing, protocol="paper", seed=0)
+    return named_features(encoder, training), y, named_features(encoder, test), y_test, Path(data).stem, identity
 
 
 def _theory(data: str) -> Any:

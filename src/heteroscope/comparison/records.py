@@ -1,20 +1,14 @@
 """The folder of a comparison: one file a finished fit, and the settings that all of them have in common."""
 
-import hashlib
 import json
 import math
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
-
-from heteroscope.comparison.splits import StreamSplit
-from heteroscope.datasets import Split
+from heteroscope import identity
 from heteroscope.errors import InputError
 from heteroscope.files import whole
-from heteroscope.streams.stream import Stream
+from heteroscope.identity import Identity
 
 FORMAT = 1
 SETTINGS, RECORDS, RUNS = "settings.json", "records", "runs"
@@ -38,44 +32,23 @@ class Record(NamedTuple):
     n_train: int
     n_test: int
     scores: dict[str, float]
-    parameters: dict[str, str]
+    parameters: Identity
     error: str | None = None
 
 
-def settings_of(
-    data: str | Path | Stream, split: Split | StreamSplit, protocol: str, seed: int, missing: str
-) -> dict[str, Any]:
-    """What all records of a folder have in common; the rows themselves stand there by their digest."""
-    if isinstance(split, StreamSplit):
-        trained_on, name = str(split.x_train.stamps()).encode(), split.x_train.files()[0].name
-    else:
-        trained_on, name = _bytes(split.x_train) + _bytes(split.y_train), Path(str(data)).name
-    digest = hashlib.sha256(trained_on + _bytes(split.x_test) + _bytes(split.y_test)).hexdigest()
-    return {
+def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
+    """The folder if it is new, empty or holds records of the same data, protocol and seed."""
+    path = folder / SETTINGS
+    settings = {
         "heteroscope_comparison": FORMAT,
-        "heteroscope": version("heteroscope"),
-        "data": name,
-        "target": split.target_name,
+        "revision": identity.REVISIONS["comparisons"],
+        "data": data,
         "protocol": protocol,
         "seed": seed,
-        "missing": missing,
-        "rows": digest,
     }
-
-
-def _bytes(array: np.ndarray | pd.DataFrame) -> bytes:
-    return np.ascontiguousarray(array).tobytes()
-
-
-def open_folder(folder: Path, settings: dict[str, Any]) -> Path:
-    """The folder if it is new, empty or holds records of the same settings."""
-    path = folder / SETTINGS
     if path.is_file():
-        found = _read(path)
-        for name in settings:
-            if found.get(name) != settings[name]:
-                was = f"{name} {found.get(name)!r}, and now it is {settings[name]!r}"
-                raise InputError(f"{folder} holds a comparison with {was}: name another folder, or remove this one")
+        cure = "name another folder, or remove this one"
+        identity.refuse_other(folder, "a comparison", _read(path), settings, cure)
         return folder
     try:
         if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
@@ -97,7 +70,7 @@ def run_folder(folder: Path, name: str, number: int) -> Path:
     return folder / RUNS / f"{name}-{number:03d}"
 
 
-def kept_record(folder: Path, name: str, number: int, parameters: dict[str, str]) -> Record | None:
+def kept_record(folder: Path, name: str, number: int, parameters: Identity) -> Record | None:
     """The record of a fit that was finished before, if it was this fit; a failure is none and is tried again."""
     path = _path(folder, name, number)
     if not path.is_file():
@@ -108,12 +81,7 @@ def kept_record(folder: Path, name: str, number: int, parameters: dict[str, str]
         record = Record(**found | {"scores": scores})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error!r}): remove it, and the fit is done again") from error
-    for key in record.parameters | parameters:
-        was, now = record.parameters.get(key), parameters.get(key)
-        if was != now:
-            raise InputError(
-                f"{path} is of a fit with {key} {was}, and now it is {now}: remove it, or name another folder"
-            )
+    identity.refuse_other(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
     return record if record.error is None else None
 
 

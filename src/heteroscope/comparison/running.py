@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from heteroscope import metrics
+from heteroscope import datasets, metrics
 from heteroscope.baselines import BASELINES
 from heteroscope.baselines.methods import choose_methods
 from heteroscope.comparison.records import (
@@ -20,19 +20,18 @@ from heteroscope.comparison.records import (
     kept_record,
     open_folder,
     run_folder,
-    settings_of,
 )
-from heteroscope.comparison.splits import StreamSplit, make_splits
+from heteroscope.comparison.splits import StreamSplit, is_named, make_splits
 from heteroscope.datasets import Protocol, Split
 from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.tables import Missing
 from heteroscope.errors import InputError, positive_integer
+from heteroscope.identity import Identity, given_arrays, settings_of, table_file
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.streams.stream import Stream
 
 N_SPLITS = 20
-_NO_SETTING = {"n_jobs", "random_state", "verbose"}  # parameters that do not make another method
 
 
 def compare(
@@ -77,11 +76,13 @@ def compare(
         name: _with(clone(estimator), n_jobs=n_jobs, **settings or {})
         for name, estimator in choose_methods(methods, len(splits[0].x_train)).items()
     }
-    folder = None if out is None else open_folder(Path(out), settings_of(data, splits[0], protocol, seed, missing))
+    folder = None
+    if out is not None:
+        folder = open_folder(Path(out), _identify(data, target, missing, test), protocol, seed)
     records: list[Record] = []
     for number, split in enumerate(splits):
         for name, estimator in estimators.items():
-            record = None if folder is None else kept_record(folder, name, number, parameters_of(estimator))
+            record = None if folder is None else kept_record(folder, name, number, settings_of(estimator))
             if record is None:
                 seeded = _with(clone(estimator), random_state=_seed(seed, number))
                 store = {"store": run_folder(folder, name, number)} if streamed and folder is not None else {}
@@ -107,7 +108,7 @@ def compare(
 
 
 def _judge(name: str, number: int, estimator: Any, split: Split | StreamSplit, **store: Path) -> Record:
-    sizes, parameters = (len(split.x_train), len(split.y_test)), parameters_of(estimator)
+    sizes, parameters = (len(split.x_train), len(split.y_test)), settings_of(estimator)
     start = time.perf_counter()
     try:
         forecast = metrics.forecast_of(estimator.fit(split.x_train, split.y_train, **store), split.x_test)
@@ -127,10 +128,14 @@ def _with(estimator: Any, **parameters: Any) -> Any:
     return estimator.set_params(**{k: value for k, value in parameters.items() if k in known and value is not None})
 
 
-def parameters_of(estimator: Any) -> dict[str, str]:
-    """What makes a method this one, as text."""
-    settings = {name: repr(value) for name, value in estimator.get_params(deep=False).items()}
-    return {"class": type(estimator).__name__} | {k: text for k, text in settings.items() if k not in _NO_SETTING}
+def _identify(data: str | Path | Stream, target: str | None, missing: Missing, test: Rows | None) -> Identity:
+    """What all records of a folder are of: a named set, the bytes of a table, or the files of a stream."""
+    if isinstance(data, Stream):
+        rows = (None, None) if test is None else (test.x, test.y)
+        return data.identity() | {"test": given_arrays(*rows)}
+    if is_named(data):
+        return datasets.identify(str(data))
+    return table_file(data, target=target, missing=missing)
 
 
 def _seed(seed: int, number: int) -> int:

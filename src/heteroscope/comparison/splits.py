@@ -27,7 +27,7 @@ def make_splits(
     data: str | Path, target: str | None, protocol: Protocol, n_splits: int, seed: int, missing: Missing
 ) -> list[Split]:
     """The splits of a named set, or of a table by what each one's training rows show."""
-    if data in datasets.names() or not _is_file_name(data):
+    if is_named(data):
         if target is not None:
             raise InputError(f"target={target!r} is for tables, and {data} is a named set: leave it out")
         return datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)
@@ -44,8 +44,10 @@ def make_splits(
     return [_table_split(Path(data).name, frame, target, missing, cut) for cut in cuts]
 
 
-def _is_file_name(data: str | Path) -> bool:
-    return isinstance(data, Path) or Path(data).suffix != "" or Path(data).exists()
+def is_named(data: str | Path) -> bool:
+    """Whether this is the name of a set, be it a wrong one, and not that of a file."""
+    a_file = isinstance(data, Path) or Path(data).suffix != "" or Path(data).exists()
+    return data in datasets.names() or not a_file
 
 
 def _table_split(name: str, frame: pd.DataFrame, target: str, missing: Missing, cut: Indices) -> Split:

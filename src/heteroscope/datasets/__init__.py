@@ -1,15 +1,16 @@
 """Named data sets, simulated and real, all as one `Split` record; a user's own table is read by `datasets.tables`."""
 
 import difflib
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from heteroscope.datasets import simulated, uci
 from heteroscope.datasets.split import Sample, Split, literature_splits, paper_split
 from heteroscope.errors import InputError
+from heteroscope.identity import Identity, named_set
 
 Protocol = Literal["paper", "literature"]
 
-__all__ = ["Protocol", "Sample", "Split", "literature_splits", "load", "names", "paper_split", "splits"]
+__all__ = ["Protocol", "Sample", "Split", "identify", "literature_splits", "load", "names", "paper_split", "splits"]
 
 
 def names() -> tuple[str, ...]:
@@ -38,12 +39,18 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
         if name in simulated.PROCESSES:
             raise InputError(f"{name} is simulated and has no rows to split 90/10: use protocol='paper', a fresh draw")
         sample = uci.sample(name)
-        return [sample.split(indices) for indices in literature_splits(len(sample.y), n_splits or 20, seed)]
+        cuts = literature_splits(len(sample.y), n_splits or 20, seed)
+        return [sample.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]
     seeds = range(seed, seed + (n_splits or 1))
     if name in simulated.PROCESSES:
         return [simulated.draw(name, seed=k)[0] for k in seeds]
     sample = uci.sample(name)
-    return [sample.split(paper_split(len(sample.y), k)) for k in seeds]
+    return [sample.split(paper_split(len(sample.y), k), identify(name, protocol=protocol, seed=k)) for k in seeds]
+
+
+def identify(name: str, **choices: Any) -> Identity:
+    """What a named set is to `heteroscope.identity`: its name, the revision of its rows, and choices such as a seed."""
+    return named_set("simulated sets" if name in simulated.PROCESSES else "real sets", name, **choices)
 
 
 def _suggestion(name: str) -> str:

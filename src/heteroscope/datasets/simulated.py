@@ -12,6 +12,7 @@ from jaxtyping import Float64
 
 from heteroscope.datasets.split import Split
 from heteroscope.errors import InputError
+from heteroscope.identity import named_set
 
 Function = Callable[[Float64[np.ndarray, " point"]], Float64[np.ndarray, " point"]]
 
@@ -100,6 +101,7 @@ def draw(name: str, n_train: int = 64, n_test: int = 64, seed: int = 0) -> tuple
         feature_names=("x",),
         target_name="y",
         target_unit="",
+        identity=named_set("simulated sets", name, seed=seed, rows=[n_train, n_test]),
     )
     return split, truth
 

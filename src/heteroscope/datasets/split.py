@@ -7,13 +7,18 @@ import numpy as np
 from jaxtyping import Float64, Int64
 
 from heteroscope.errors import InputError
+from heteroscope.identity import Identity
 
 Indices = tuple[Int64[np.ndarray, " train"], Int64[np.ndarray, " test"]]
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training and test rows of one data set, in the units of the source; a pure number has the unit ""."""
+    """Training and test rows of one data set, in the units of the source; a pure number has the unit "".
+
+    `identity` says which rows these are without looking at them: it stays the same where a processor computes other
+    last digits. Without, they are identified by their bytes.
+    """
 
     name: str
     x_train: Float64[np.ndarray, "train feature"]
@@ -23,6 +28,7 @@ class Split:
     feature_names: tuple[str, ...]
     target_name: str
     target_unit: str
+    identity: Identity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +42,8 @@ class Sample:
     target_name: str
     target_unit: str
 
-    def split(self, indices: Indices) -> Split:
-        """The Split whose training and test rows are these; it owns copies of them."""
+    def split(self, indices: Indices, identity: Identity | None = None) -> Split:
+        """The Split whose training and test rows are these, and what identifies it; it owns copies of them."""
         train, test = indices
         return Split(
             name=self.name,
@@ -48,6 +54,7 @@ class Sample:
             feature_names=self.feature_names,
             target_name=self.target_name,
             target_unit=self.target_unit,
+            identity=identity,
         )
 
 

@@ -1,6 +1,6 @@
 """What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +10,8 @@ import numpy as np
 from heteroscope import defaults, metrics
 from heteroscope.errors import InputError
 from heteroscope.files import claimed
+from heteroscope.identity import Identity
+from heteroscope.lockstep.checkpoint import describe, kept_choice
 from heteroscope.lockstep.rounds import Plan, train_on_stream
 from heteroscope.lockstep.worker import Judging, Reading
 from heteroscope.phases import observe
@@ -37,13 +39,23 @@ class Ground(NamedTuple):
     n_jobs: int | None
     verbose: bool
 
-    def train(self, name: str, jobs: Sequence[Job], recipe: Recipe, read: Reading, drops: bool = False) -> list[Fit]:
-        """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's."""
+    def train(
+        self, name: str, method: Identity, jobs: Sequence[Job], recipe: Recipe, read: Reading, drops: bool = False
+    ) -> list[Fit]:
+        """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's.
+
+        `method` declares what the jobs minimise and at which points.
+        """
         judging = Judging(self.survey.sample, self.survey.held, read)
         plan = Plan(self.order, jobs, recipe, judging, drops)
         checkpoint = None if self.store is None else self.store / f"{name}.npz"
         with progress_bar(name, self.verbose, "steps") as progress:
-            return train_on_stream(plan, n_jobs=self.n_jobs, checkpoint=checkpoint, progress=progress)
+            return train_on_stream(plan, n_jobs=self.n_jobs, checkpoint=checkpoint, method=method, progress=progress)
+
+    def choose(self, method: Identity, jobs: Sequence[Job], recipe: Recipe, choose: Callable[[], int]) -> int:
+        """Which of the trained candidates to go on with: kept in the folder, since a near tie may fall either way."""
+        path = None if self.store is None else self.store / "choice.json"
+        return kept_choice(path, describe(self.order, jobs, recipe, method), choose)
 
     @property
     def fold(self) -> Fold:
@@ -84,6 +96,7 @@ def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> 
 
 def search_on(
     ground: Ground,
+    method: Identity,
     logits: Sequence[float],
     recipe: Recipe,
     seed: int,
@@ -92,10 +105,13 @@ def search_on(
     read: Reading,
 ) -> tuple[Search, list[Fit]]:
     """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
-    fits = ground.train("search", [Job(t, -t, seed) for t in logits], recipe, read, drops=True)
+    jobs = [Job(t, -t, seed) for t in logits]
+    fits = ground.train("search", method, jobs, recipe, read, drops=True)
     folds: Folds = [ground.fold]
     points = [_point(t, fit, recipe, ground, read) for t, fit in zip(logits, fits, strict=True)]
-    return Search(points, choose(points, folds, selection, calibrate)), fits
+    rule = {**method, "selection": selection}
+    best = ground.choose(rule, jobs, recipe, lambda: choose(points, folds, selection, calibrate))
+    return Search(points, best), fits
 
 
 def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) -> Point:

@@ -14,9 +14,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from heteroscope import metrics
-from heteroscope.engine import ATTEMPTS, LOST_WORKER, run
+from heteroscope.engine import run, until_done
 from heteroscope.errors import InputError
 from heteroscope.files import claimed
+from heteroscope.identity import Identity
 from heteroscope.inspection import Inspection, settled
 from heteroscope.lockstep.checkpoint import State, describe, load, save
 from heteroscope.lockstep.worker import Judging, Outcome, Round, advance_group
@@ -52,14 +53,16 @@ def train_on_stream(
     n_jobs: int | None = None,
     in_workers: bool = True,
     checkpoint: Path | None = None,
+    method: Identity | None = None,
     progress: Progress | None = None,
 ) -> list[Fit]:
     """Every job's fit. With `checkpoint`, a file, a run that was stopped goes on from it, to the same result.
 
+    `method` declares what the jobs minimise and at which points, for the checkpoint, which knows the rest by itself.
     `progress` is told steps, of all stages. Where workers are follows joblib, as everywhere; a process that is a worker
     itself does all by itself.
     """
-    settings = describe(plan.order, plan.jobs, plan.recipe)
+    settings = describe(plan.order, plan.jobs, plan.recipe, method or {})
     total = _steps_before(plan.recipe, len(plan.recipe.stages))
     with nullcontext() if checkpoint is None else claimed(checkpoint.parent):
         start = state = _beginning(plan) if checkpoint is None else load(checkpoint, settings, _beginning(plan))
@@ -140,16 +143,12 @@ def _shared_out(task: Round, models: list[Model], n_jobs: int | None) -> Outcome
     size = -(-len(models) // (n_groups * width)) * width
     groups = [models[first : first + size] for first in range(0, len(models), size)]
     outcomes: dict[int, Outcome] = {}
-    failures = 0
-    while len(outcomes) < len(groups):
+
+    def advance_rest() -> None:
         calls = [(index, task, group) for index, group in enumerate(groups) if index not in outcomes]
-        before = len(outcomes)
-        try:
-            outcomes.update(run(advance_group, calls, n_jobs))
-        except Exception as error:
-            failures = failures + 1 if len(outcomes) == before else 0
-            if type(error).__name__ not in LOST_WORKER or failures == ATTEMPTS:
-                raise
+        outcomes.update(run(advance_group, calls, n_jobs))
+
+    until_done(advance_rest, lambda: len(outcomes), len(groups))
     parts = [_checked(outcomes[index]) for index in range(len(groups))]
     return Outcome(
         [model for part in parts for model in part.models],

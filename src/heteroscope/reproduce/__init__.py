@@ -3,7 +3,7 @@
 from heteroscope.reproduce.beyond import BEYOND
 from heteroscope.reproduce.figures import FIGURES
 from heteroscope.reproduce.observations import OBSERVATIONS
-from heteroscope.reproduce.recipe import Output, Recipe, recipe_settings, settings_hash
+from heteroscope.reproduce.recipe import Output, Recipe, part_name, part_settings, recipe_settings
 from heteroscope.reproduce.run import Kitchen, read_record, run_recipe
 from heteroscope.reproduce.scales import SCALES, Scale
 from heteroscope.reproduce.tables import TABLES
@@ -18,8 +18,9 @@ __all__ = [
     "Output",
     "Recipe",
     "Scale",
+    "part_name",
+    "part_settings",
     "read_record",
     "recipe_settings",
     "run_recipe",
-    "settings_hash",
 ]

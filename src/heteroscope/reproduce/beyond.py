@@ -15,18 +15,23 @@ from heteroscope.plots import phase_maps
 from heteroscope.reproduce.drawings import hysteresis_figure, penalty_figure
 from heteroscope.reproduce.figures import FIELD, networks, theory
 from heteroscope.reproduce.observations import largest_step
-from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Part, Theory
+from heteroscope.reproduce.parts import FREE_PRECISION, Hysteresis, Line, Networks, Part, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import number
 
 Diagrams = Mapping[str, xr.Dataset]
-HYSTERESIS_RHOS = tuple(expit(np.arange(-3.0, 9.1, 0.25)).tolist())
-HYSTERESIS_GAMMAS = tuple(expit(np.arange(-9.0, 5.1, 1.0)).tolist())
+HYSTERESIS_LOGIT_RHOS = tuple(k / 4 for k in range(-12, 37))
+HYSTERESIS_LOGIT_GAMMAS = tuple(float(k) for k in range(-9, 6))
 SHOWN_GAMMA = float(expit(-4.0))
-#: Penalties of the mean, at two fixed penalties of the precision: one that leaves it free, one that holds it constant.
-ALPHAS = tuple(np.logspace(0, -5, 16).tolist())
-FREE_BETA, CONSTANT_RHO = 1e-3, 1e-4  # at this rho beta is 10^4 (1 - gamma), with gamma at most 10^-4
+#: Penalties of the mean, three a decade, at two penalties of the precision: one leaves it free, one holds it constant.
+#: Decimals as they are written, since they identify what was computed and a power has other last bits elsewhere.
+ALPHAS = (
+    *(1.0, 0.4641588833612779, 0.2154434690031884, 0.1, 0.04641588833612779, 0.02154434690031884),
+    *(0.01, 0.004641588833612779, 0.002154434690031884, 0.001, 0.0004641588833612779, 0.0002154434690031884),
+    *(0.0001, 0.00004641588833612779, 0.00002154434690031884, 0.00001),
+)
+CONSTANT_RHO = 1e-4  # where beta is 10^4 (1 - gamma), with gamma at most 10^-4
 OWN_ROWS = "Theory of the same rows"
 STARTS: dict[str, str | float] = {"He start": "he", "start 0.1": 0.1, "start 0.001, the paper's": 1e-3}
 
@@ -52,7 +57,7 @@ def boundary(found: Diagrams) -> Output:
 
 
 def _hysteresis_parts(scale: Scale) -> Parts:
-    return {"sweeps": Hysteresis("sine", HYSTERESIS_RHOS, HYSTERESIS_GAMMAS, scale.hysteresis_points)}
+    return {"sweeps": Hysteresis("sine", HYSTERESIS_LOGIT_RHOS, HYSTERESIS_LOGIT_GAMMAS, scale.hysteresis_points)}
 
 
 def hysteresis(found: Mapping[str, Any]) -> Output:
@@ -67,14 +72,13 @@ def hysteresis(found: Mapping[str, Any]) -> Output:
 
 
 def _control_parts(scale: Scale) -> Parts:
-    """rho = 1 / (1 + alpha + beta), gamma = alpha / (alpha + beta): a line if the precision is free, else a row."""
-    points = tuple((1 / (1 + alpha + FREE_BETA), alpha / (alpha + FREE_BETA)) for alpha in ALPHAS)
-    gammas = tuple(alpha * CONSTANT_RHO / (1 - CONSTANT_RHO) for alpha in ALPHAS)
+    """Penalties of the mean along a line if the precision is free, along a row if it is constant."""
     parts: dict[str, Part] = {}
     for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
         common = (scale.n_seeds, hidden, scale.line_steps)
-        parts[f"{depth}, heteroskedastic"] = Line("sine", points, *common)
-        parts[f"{depth}, homoskedastic"] = Networks("sine", (CONSTANT_RHO,), gammas, *common, exchange=False)
+        parts[f"{depth}, heteroskedastic"] = Line("sine", FREE_PRECISION, ALPHAS, *common)
+        row = Networks("sine", (CONSTANT_RHO,), (), *common, exchange=False, alphas=ALPHAS)
+        parts[f"{depth}, homoskedastic"] = row
     return parts
 
 

@@ -35,6 +35,11 @@ class Comparison(NamedTuple):
     search: tuple[tuple[str, int], ...]
     fit_steps: int
 
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "comparison"
+
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> pd.DataFrame:
         """One row a fit, its scores in units of the training targets' standard deviation, as the paper has them."""
         methods = _compared(self.hidden, dict(self.search), self.fit_steps)
@@ -48,6 +53,11 @@ class Searches(NamedTuple):
     n_runs: int
     hidden: tuple[int, ...]
     search: tuple[tuple[str, int], ...]
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "searches"
 
     @property
     def n_points(self) -> dict[str, int]:
@@ -74,6 +84,11 @@ class SearchRun(NamedTuple):
     search: tuple[tuple[str, int], ...]
 
     @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "searches-run"
+
+    @property
     def title(self) -> str:
         """What a progress bar calls it."""
         return f"searches, run {self.run}"
@@ -98,6 +113,11 @@ class SolarFlux(NamedTuple):
     batch_size: int
     n_points: int
     max_steps: int
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "streamed"
 
     @property
     def data(self) -> str:

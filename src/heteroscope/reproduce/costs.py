@@ -10,9 +10,10 @@ from typing import Any
 
 from heteroscope import datasets, defaults
 from heteroscope.datasets import climsim
+from heteroscope.identity import key
 from heteroscope.reproduce.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.reproduce.parts import Hysteresis, Line, Networks, Theory
-from heteroscope.reproduce.recipe import Recipe, part_settings, settings_hash
+from heteroscope.reproduce.recipe import Recipe, part_settings
 from heteroscope.reproduce.scales import Scale
 from heteroscope.rows import batch_rows
 from heteroscope.stages import PATIENT_SHARES
@@ -29,7 +30,7 @@ FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
 
 def seconds_together(recipes: Iterable[Recipe], scale: Scale) -> float:
     """Of these recipes in one run: equal parts count once."""
-    parts = {settings_hash(part_settings(part)): part for one in recipes for part in one.parts(scale).values()}
+    parts = {key(part_settings(part)): part for one in recipes for part in one.parts(scale).values()}
     return sum((seconds(part) for part in parts.values()), start=1.0)
 
 
@@ -41,7 +42,7 @@ def seconds(part: Any) -> float:
 
 @seconds.register
 def _(part: Networks) -> float:
-    n_models = len(part.rhos) * len(part.gammas) * part.n_seeds
+    n_models = len(part.rhos) * len(part.gamma_values) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
     in_batches = rows_a_step("auto", n_rows)
     steps = steps_of_a_model(part.max_steps, n_rows, in_batches, part.start)
@@ -89,7 +90,7 @@ def _(part: Theory) -> float:
 
 @seconds.register
 def _(part: Hysteresis) -> float:
-    return 2 * len(part.rhos) * len(part.gammas) * part.points * FIELD_CELL
+    return 2 * len(part.logit_rhos) * len(part.logit_gammas) * part.points * FIELD_CELL
 
 
 def _operations(data: str, hidden: tuple[int, ...], seen: Callable[[Any, int], int | None]) -> float:

@@ -7,7 +7,7 @@ from heteroscope.datasets import simulated
 from heteroscope.plots import diagonal_slices, diagram_array, schematic
 from heteroscope.reproduce.crossing import crossing, verdict
 from heteroscope.reproduce.drawings import data_figure
-from heteroscope.reproduce.parts import Line, Networks, Theory
+from heteroscope.reproduce.parts import DIAGONAL, Line, Networks, Theory
 from heteroscope.reproduce.recipe import Output, Parts, Recipe
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.spread import spread_by_phase
@@ -44,9 +44,8 @@ def summary_parts(scale: Scale) -> Parts:
 def _diagonals(scale: Scale) -> Parts:
     if not scale.diagonal:
         return summary_parts(scale)
-    points = tuple((rho, 1 - rho) for rho in scale.diagonal)
     lines = {
-        title: Line(one.data, points, one.n_seeds, one.hidden, scale.line_steps)
+        title: Line(one.data, DIAGONAL, scale.diagonal, one.n_seeds, one.hidden, scale.line_steps)
         for title, one in summary_networks(scale).items()
     }
     return {FIELD: theory("sine", scale), **lines}

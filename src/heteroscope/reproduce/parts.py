@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import xarray as xr
+from scipy.special import expit
 
 from heteroscope import datasets, field
 from heteroscope.datasets import simulated
@@ -26,7 +27,15 @@ FIELD_FILE = "field.nc"
 
 @runtime_checkable
 class Part(Protocol):
-    """A NamedTuple of settings that knows how to compute what they describe."""
+    """A NamedTuple of settings that knows how to compute what they describe.
+
+    The settings identify it together with its kind: declared words and numbers, from which anything is computed only
+    when the part is made.
+    """
+
+    @property
+    def kind(self) -> str:
+        """What sort of part it is, a declared word."""
 
     @property
     def data(self) -> str:
@@ -41,6 +50,10 @@ class Part(Protocol):
 @runtime_checkable
 class Divided(Protocol):
     """Settings of several parts, each computed and kept by itself, so that more can be added later."""
+
+    @property
+    def kind(self) -> str:
+        """What sort of part it is, a declared word."""
 
     @property
     def data(self) -> str:
@@ -66,6 +79,17 @@ class Networks(NamedTuple):
     max_steps: int | str
     start: str | float = "he"
     exchange: bool = True
+    alphas: tuple[float, ...] = ()  # penalties of the mean at a single rho, instead of gammas
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "networks"
+
+    @property
+    def gamma_values(self) -> tuple[float, ...]:
+        """The gammas, given or from the penalties."""
+        return _gammas(self)
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram, kept tile by tile."""
@@ -80,7 +104,8 @@ class Networks(NamedTuple):
     def join(self, found: list[xr.Dataset]) -> xr.Dataset:
         """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
         slim = [without_rows(one) for one in found]
-        return xr.concat(slim, "seed", data_vars="minimal", coords="minimal", compat="equals", combine_attrs="override")
+        together: Any = {"data_vars": "minimal", "coords": "minimal", "compat": "override", "combine_attrs": "override"}
+        return xr.concat(slim, "seed", join="override", **together)  # by their places: last digits may differ
 
 
 class Seed(NamedTuple):
@@ -94,6 +119,17 @@ class Seed(NamedTuple):
     max_steps: int | str
     start: str | float
     exchange: bool
+    alphas: tuple[float, ...]
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "seed"
+
+    @property
+    def gamma_values(self) -> tuple[float, ...]:
+        """The gammas, given or from the penalties."""
+        return _gammas(self)
 
     @property
     def title(self) -> str:
@@ -103,6 +139,14 @@ class Seed(NamedTuple):
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram of this seed, kept tile by tile."""
         return _diagram(self, self.seed, 1, folder, n_jobs, progress)
+
+
+def _gammas(part: Networks | Seed) -> tuple[float, ...]:
+    """gamma = alpha rho / (1 - rho): where alpha is the penalty of the mean at the one rho."""
+    if not part.alphas:
+        return part.gammas
+    (rho,) = part.rhos
+    return tuple(alpha * rho / (1 - rho) for alpha in part.alphas)
 
 
 def _diagram(
@@ -115,7 +159,7 @@ def _diagram(
         X_test=split.x_test,
         y_test=split.y_test,
         rhos=part.rhos,
-        gammas=part.gammas,
+        gammas=part.gamma_values,
         n_seeds=n_seeds,
         random_state=first_seed,
         hidden=part.hidden,
@@ -123,20 +167,46 @@ def _diagram(
         start=part.start,
         exchange=part.exchange,
         name=part.data,
+        identity=split.identity,
         store=folder,
         n_jobs=n_jobs,
         progress=progress,
     )
 
 
+def _with_free_precision(alpha: float) -> tuple[float, float]:
+    """rho = 1 / (1 + alpha + beta), gamma = alpha / (alpha + beta) at a penalty that leaves the precision free."""
+    beta = 1e-3
+    return 1 / (1 + alpha + beta), alpha / (alpha + beta)
+
+
+DIAGONAL, FREE_PRECISION = "rho = 1 - gamma", "alpha at beta = 0.001"
+#: Lines through the diagram by their declared names: (rho, gamma) of each value along them.
+LINES: dict[str, Callable[[float], tuple[float, float]]] = {
+    DIAGONAL: lambda rho: (rho, 1 - rho),
+    FREE_PRECISION: _with_free_precision,
+}
+
+
 class Line(NamedTuple):
     """Networks along a line through the diagram, as a diagram whose other cells are empty."""
 
     data: str
-    points: tuple[tuple[float, float], ...]  # (rho, gamma)
+    line: str  # its name in LINES
+    values: tuple[float, ...]  # along it
     n_seeds: int
     hidden: tuple[int, ...]
     max_steps: int
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "line"
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """(rho, gamma) of each value."""
+        return [LINES[self.line](value) for value in self.values]
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """A diagram of one cell a point, each kept in a folder of its own, put together."""
@@ -170,6 +240,11 @@ class Theory(NamedTuple):
     grid: tuple[float, ...]
     points: int | None  # evenly spaced; None for the rows that networks are trained on
 
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "theory"
+
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """The diagram, kept when it is complete: it takes seconds."""
 
@@ -188,22 +263,28 @@ class Hysteresis(NamedTuple):
     """The field theory with rho swept up and down: `mean_mse` over (way, rho, gamma), NaN for a runaway."""
 
     data: str
-    rhos: tuple[float, ...]
-    gammas: tuple[float, ...]
+    logit_rhos: tuple[float, ...]
+    logit_gammas: tuple[float, ...]
     points: int
+
+    @property
+    def kind(self) -> str:
+        """Its declared word."""
+        return "hysteresis"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
         """Both sweeps, kept when they are complete."""
 
         def sweep() -> xr.Dataset:
             x, y = simulated.field_draw(self.data, self.points)
-            both = field.hysteresis(x, y, self.rhos, self.gammas, progress=progress)
+            rhos, gammas = expit(self.logit_rhos).tolist(), expit(self.logit_gammas).tolist()
+            both = field.hysteresis(x, y, rhos, gammas, progress=progress)
             return xr.Dataset(
                 {
                     "mean_mse": (("way", "rho", "gamma"), [_mean_mse(y, grid) for grid in (both.up, both.down)]),
                     "differ": (("rho", "gamma"), both.differ.astype(np.int8)),
                 },
-                coords={"way": ["up", "down"], "rho": list(self.rhos), "gamma": list(self.gammas)},
+                coords={"way": ["up", "down"], "rho": rhos, "gamma": gammas},
             )
 
         return _kept(folder, sweep)

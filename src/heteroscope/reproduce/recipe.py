@@ -1,13 +1,13 @@
 """A recipe: the parts that a figure or table of the paper is made of, and how they become it."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from heteroscope import datasets
+from heteroscope.identity import REVISIONS, Identity, key, plain
 from heteroscope.reproduce.parts import Divided, Part
 from heteroscope.reproduce.scales import Scale
 
@@ -32,16 +32,27 @@ class Recipe(NamedTuple):
     fewest_seeds: int = 1  # that it needs: one seed has no spread
 
 
-def part_settings(part: Part | Divided) -> dict[str, Any]:
-    """All that decides a part's numbers, for JSON."""
-    return {"part": type(part).__name__, **part._asdict()}
+#: The number of `identity.REVISIONS` that a part of each kind has.
+REVISION_OF = {
+    **dict.fromkeys(("networks", "seed", "line"), "diagrams"),
+    **dict.fromkeys(("theory", "hysteresis"), "field theory"),
+    **dict.fromkeys(("comparison", "searches", "searches-run", "streamed"), "comparisons"),
+}
 
 
-def recipe_settings(recipe: Recipe, scale: Scale) -> dict[str, Any]:
-    """The settings of all parts, by name."""
+def part_settings(part: Part | Divided) -> Identity:
+    """What identifies a part: its kind, its settings, and the revisions of what computes it and of its rows."""
+    revisions = {"revision": REVISIONS[REVISION_OF[part.kind]]}
+    if part.data in datasets.names():
+        revisions["data_revision"] = datasets.identify(part.data)["revision"]
+    return dict(plain({"part": part.kind, **revisions, **part._asdict()}))
+
+
+def part_name(part: Part | Divided) -> str:
+    """What the part's folder and records are called: its kind, its data set, and the key of its identity."""
+    return f"{part.kind}-{part.data}-{key(part_settings(part))}"
+
+
+def recipe_settings(recipe: Recipe, scale: Scale) -> Identity:
+    """What identifies a result: the identities of all its parts, by name."""
     return {name: part_settings(part) for name, part in recipe.parts(scale).items()}
-
-
-def settings_hash(settings: Any) -> str:
-    """Sixteen hexadecimal digits that change with any setting."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heteroscope.files import whole
+from heteroscope.identity import key
 from heteroscope.plots import save_figure
 from heteroscope.progress import Progress
 from heteroscope.reproduce.parts import Divided, Hysteresis, Part, Theory
-from heteroscope.reproduce.recipe import Recipe, part_settings, recipe_settings, settings_hash
+from heteroscope.reproduce.recipe import Recipe, part_name, part_settings, recipe_settings
 from heteroscope.reproduce.records import keep, recall
 from heteroscope.reproduce.scales import Scale
 from heteroscope.reproduce.text import markdown
@@ -61,7 +62,7 @@ def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
         "date": _today(),
         "seconds": round(sum(one.seconds for one in made.values()), 1),
         "verdict": output.verdict,
-        "settings_hash": settings_hash(settings),
+        "settings_hash": key(settings),
         "parts": {label: [f"{PARTS}/{name}" for name in one.names] for label, one in made.items()},
         "settings": settings,
     }
@@ -86,12 +87,6 @@ class Made(NamedTuple):
     names: list[str]
     found: Any
     seconds: float
-
-
-def part_name(part: Part) -> str:
-    """What the part's folder and records are called: its kind, its data set, and a hash of all that decides it."""
-    key = settings_hash([part_settings(part), version("heteroscope")])
-    return f"{type(part).__name__.lower()}-{part.data}-{key}"
 
 
 def _make(part: Part | Divided, kitchen: Kitchen) -> Made:
@@ -121,7 +116,7 @@ def _make(part: Part | Divided, kitchen: Kitchen) -> Made:
 
 def _title(part: Part) -> str:
     """What the progress bar says."""
-    return f"{getattr(part, 'title', type(part).__name__.lower())} of {part.data}"
+    return f"{getattr(part, 'title', part.kind)} of {part.data}"
 
 
 def _today() -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.errors import InputError
+from heteroscope.identity import Identity
 
 BLOCK_ROWS = 4096  # rows that are read at a time where the files do not say otherwise
 FEWEST_BLOCKS = 64  # a short stream has shorter blocks, so that whole blocks can be held out
@@ -71,6 +72,11 @@ class Stream(ABC):
                 raise InputError(f"{path} cannot be read ({error.strerror}): put it back, and run again") from error
             found.append((str(path), state.st_size, state.st_mtime_ns))
         return found
+
+    def identity(self) -> Identity:
+        """What makes it the same stream: its files as they are, and the columns that are read."""
+        files = [list(stamp) for stamp in self.stamps()]
+        return {"files": files, "target": self.target_name, "features": list(self.feature_names)}
 
 
 def refuse_changes(before: Sequence[Stamp], stream: Stream) -> None:

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from heteroscope.errors import InputError
 from heteroscope.files import whole
+from heteroscope.identity import REVISIONS, Identity, same
 from heteroscope.progress import Progress
 from heteroscope.rows import Rows
 from heteroscope.scaling import ROUNDING, Scaling
@@ -61,13 +62,13 @@ def survey(stream: Stream, share: float = 0.1, keep: Path | None = None, progres
     `share` of the rows is held out, in whole blocks, at most HELD_ROWS of them. `progress` is told rows.
     """
     training, held = _divide(stream.blocks(), share)
-    noted = {"stamps": [list(stamp) for stamp in stream.stamps()], "share": share, "target": stream.target_name}
+    wanted = {"revision": REVISIONS["surveys"], "data": stream.identity(), "share": share}
     path = None if keep is None else keep / "survey.npz"
-    if path is not None and (found := _kept(path, noted, training)) is not None:
+    if path is not None and (found := _kept(path, wanted, training)) is not None:
         return found
     found = _read_through(stream, training, held, progress)
     if path is not None:
-        _write(path, noted, found)
+        _write(path, wanted, found)
     return found
 
 
@@ -138,22 +139,22 @@ def _rows(tables: list[np.ndarray], width: int) -> Rows:
     return Rows(table[:, :-1], table[:, -1], np.ones(len(table)))
 
 
-def _write(path: Path, noted: dict[str, Any], found: Survey) -> None:
+def _write(path: Path, identity: Identity, found: Survey) -> None:
     arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
     for name, rows in (("sample", found.sample), ("held", found.held)):
         arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole(path) as partial, partial.open("wb") as file:
-        np.savez(file, noted=np.array(json.dumps(noted)), **arrays)
+        np.savez(file, identity=np.array(json.dumps(identity)), **arrays)
 
 
-def _kept(path: Path, noted: dict[str, Any], training: list[Block]) -> Survey | None:
+def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
     """The survey of an earlier run, if it was of the same files."""
     if not path.is_file():
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if json.loads(str(stored["noted"])) != noted:
+            if not same(json.loads(str(stored["identity"])), wanted):
                 return None
             scaling = Scaling(
                 stored["scaling_x_centre"],
