@@ -51,6 +51,7 @@ def map_sine(start: str | float) -> Figure:
         start=start,
         n_jobs=2,
         store=Path(tempfile.gettempdir()) / f"heteroscope-map-sine-{start}",
+        identity=split.identity,
     )
     return schematic(found, "Networks on the sine set" if start == "he" else f"Networks, start of {start}")
 
