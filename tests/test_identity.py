@@ -17,6 +17,7 @@ from heteroscope import datasets, identity
 from heteroscope.datasets import simulated
 from heteroscope.errors import InputError
 from heteroscope.identity import given_arrays, key, plain, refuse_other, same, settings_of, table_file
+from heteroscope.lockstep.checkpoint import kept_choice
 
 PLACE = Path("folder")
 
@@ -155,6 +156,17 @@ def test_an_estimator_is_its_settings():
 def test_a_wrong_identity_for_rows_is_one_line(wrong):
     with pytest.raises(InputError, match="identity must be a mapping of words and numbers"):
         identity.checked(wrong)
+
+
+def test_a_choice_is_kept_for_the_settings_it_was_made_under(tmp_path):
+    path = tmp_path / "choice.json"
+    assert kept_choice(path, {"points": 3}, lambda: 1) == 1
+    assert kept_choice(path, {"points": 3}, lambda: 2) == 1
+    assert kept_choice(path, {"points": 4}, lambda: 2) == 2
+    assert kept_choice(None, {"points": 4}, lambda: 0) == 0
+    path.write_text("{")
+    with pytest.raises(InputError, match=r"choice\.json is damaged"):
+        kept_choice(path, {"points": 4}, lambda: 0)
 
 
 IDENTITIES = """

@@ -2,7 +2,8 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,9 +63,16 @@ def save(path: Path, settings: Identity, state: State) -> None:
         "curves": state.curves,
     }
     arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
+    with _written(path) as partial, partial.open("wb") as file:
+        np.savez(file, plain=np.array(json.dumps(content)), **arrays)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """`files.whole`, with one line for a disk that is full."""
     try:
-        with whole(path) as partial, partial.open("wb") as file:
-            np.savez(file, plain=np.array(json.dumps(content)), **arrays)
+        with whole(path) as partial:
+            yield partial
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror}); the checkpoint before it is kept: make room, and run the "
@@ -113,7 +121,7 @@ def kept_choice(path: Path | None, settings: Identity, choose: Callable[[], int]
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path} is damaged ({error}): remove it, and the choice is made anew") from error
     chosen = choose()
-    with whole(path) as partial:
+    with _written(path) as partial:
         partial.write_text(json.dumps({"settings": plain(settings), "chosen": chosen}), encoding="utf-8")
     return chosen
 
