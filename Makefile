@@ -2,19 +2,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
+# as requires-python in pyproject.toml
+LOWEST_PYTHON := 3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-lowest lint format bench clean
 
 help:  ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict, draw the figure
 	$(BIN)/heteroscope demo --out demo
 
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Old releases use what newer releases of their own dependencies have deprecated: here such warnings are no errors.
+test-lowest: $(LOWEST)/.ready  ## run all tests with the oldest releases that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal \
+		-W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
 
 lint: $(VENV)/.ready-dev  ## style and types
 	$(BIN)/ruff check .
@@ -29,7 +37,7 @@ bench: $(VENV)/.ready-bench  ## run the benchmarks whose tables are in BENCHMARK
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/.ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -43,4 +51,16 @@ $(VENV)/.ready-dev: pyproject.toml
 
 $(VENV)/.ready-bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+# uv finds a Python of that version or fetches one; it takes packages from where pip does if pip was told.
+$(LOWEST)/.ready: pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)/uv
+	$(LOWEST)/uv/bin/python -m pip install --quiet uv
+	$(LOWEST)/uv/bin/uv venv --quiet --allow-existing --python $(LOWEST_PYTHON) $(LOWEST)
+	index=$${PIP_INDEX_URL:-$$($(LOWEST)/uv/bin/python -m pip config get global.index-url 2>/dev/null)}; \
+	if test -n "$$index" -a -z "$$UV_DEFAULT_INDEX"; then export UV_DEFAULT_INDEX="$$index"; fi; \
+	$(LOWEST)/uv/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--compile-bytecode --editable '.[dev]'
 	touch $@

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed, parallel_config
 
-from heteroscope import engine
-from heteroscope.engine import Task, pad, train, train_each
+from heteroscope.engine import Task, pad, train
 from heteroscope.errors import InputError
 from heteroscope.networks import Architecture
 from heteroscope.objective import Batch
@@ -234,19 +233,3 @@ def _is_worker(pid):
         return "LokyProcess" in Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def test_a_worker_that_has_compiled_much_is_kept():
-    # Where psutil is installed, joblib's workers take a growth of 300 MB for a leak and stop; a successor comes with a
-    # warning, which as an error ends the thread that should have started it.
-    task = Task(rows(64), JOBS[:1])
-    pids = {pid for _ in range(3) for _, pid in train_each([task], RECIPE, n_jobs=1, finish=hoard)}
-    engine._stop_worker()  # and what it hoards with it
-    assert len(pids) == 1
-
-
-def hoard(fits):
-    """Keep 400 MB and pass the second between two of joblib's checks."""
-    hoard.kept = [*getattr(hoard, "kept", []), np.ones(50_000_000)]
-    time.sleep(1.1)
-    return os.getpid()

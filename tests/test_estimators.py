@@ -294,7 +294,11 @@ UGLY = {
     "one row": ({}, X[:1], Y[:1], "minimum of 2"),
     "two identical rows": ({}, np.ones((2, 1)), np.ones(2), "two different rows"),
     "a constant target": ({}, X, np.full(20, 3.0), "target is constant"),
-    "no weight anywhere": ({"weight": np.zeros(20)}, X, Y, "sample_weight|weight"),
+    "no weight anywhere": ({"weight": np.zeros(20)}, X, Y, "all sample weights are zero"),
+    "too few weights": ({"weight": np.ones(19)}, X, Y, "one weight per row"),
+    "a column of weights": ({"weight": np.ones((20, 1))}, X, Y, "one weight per row"),
+    "a negative weight": ({"weight": -np.ones(20)}, X, Y, "Negative values.*sample_weight"),
+    "a weight that is no number": ({"weight": np.full(20, np.nan)}, X, Y, "sample_weight contains NaN"),
 }
 
 

@@ -63,10 +63,10 @@ def test_without_a_place_to_write_nothing_is_kept(fit_in_a_new_process, tmp_path
 
 
 def test_a_folder_that_jax_was_given_is_left_alone():
-    before = jax.config.values["jax_compilation_cache_dir"]
+    before = jax.config.jax_compilation_cache_dir
     assert before  # the tests' own
     programs.keep_programs()
-    assert jax.config.values["jax_compilation_cache_dir"] == before
+    assert jax.config.jax_compilation_cache_dir == before
 
 
 def test_every_kind_of_processor_has_its_own_folder(monkeypatch, tmp_path):
@@ -124,7 +124,7 @@ class Program(jax.stages.Lowered):
 
 @pytest.fixture
 def shared_folder(tmp_path):
-    before = jax.config.values["jax_compilation_cache_dir"]
+    before = jax.config.jax_compilation_cache_dir
     jax.config.update("jax_compilation_cache_dir", str(tmp_path))
     yield tmp_path
     jax.config.update("jax_compilation_cache_dir", before)

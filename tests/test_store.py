@@ -109,12 +109,12 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path, template):
 
 
 def test_a_full_disk_is_one_line_and_keeps_what_was_finished(tmp_path, template, monkeypatch):
-    def full(*arguments, **settings):
+    async def full(*arguments, **settings):
         raise OSError(28, "No space left on device")
 
     with growing(tmp_path, template, SETTINGS) as growth:
         growth.add((0, 0), written(TILE))
-    monkeypatch.setattr("zarr.storage._local._put", full)
+    monkeypatch.setattr("zarr.storage.LocalStore.set", full)
     with (
         pytest.raises(InputError, match=r"No space left on device.*what was finished is kept"),
         growing(tmp_path, template, SETTINGS) as growth,

@@ -5,7 +5,7 @@ constant model; `target_centre` and `target_scale` among the attributes lead bac
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -24,6 +24,7 @@ PHASES = (Phase.U_I, Phase.U_II, Phase.S, Phase.O_II, Phase.O_I)
 KEPT_ROWS = 256  # rows of a split at which a diagram keeps each model's predictions
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
+Cells = TypeVar("Cells", xr.DataArray, xr.Dataset)
 
 
 def grid_values(name: str, values: Values | None, default: Float[np.ndarray, "_"]) -> Float[np.ndarray, " value"]:
@@ -73,9 +74,17 @@ def majority_phase(diagram: xr.Dataset) -> xr.DataArray:
 def over_seeds(diagram: xr.Dataset) -> xr.Dataset:
     """Mean and standard deviation of every score over the seeds (dimension `statistic`), and the majority's phase."""
     scores = diagram[[name for name in SCORES if name in diagram]]
-    summary = xr.concat([scores.mean("seed"), scores.std("seed")], dim="statistic")
+    summary = xr.concat([scores.mean("seed"), std_over_seeds(scores)], dim="statistic")
     summary = summary.assign_coords(statistic=["mean", "std"]).assign_attrs(diagram.attrs)
     return summary.assign(phase=majority_phase(diagram), agreement=_agreement_of_seeds(diagram))
+
+
+def std_over_seeds(values: Cells) -> Cells:
+    """sqrt(mean((v - mean(v))^2)) over the seeds that have a number; NaN where none has.
+
+    That is `values.std("seed")`, which in older releases of xarray warns of every cell without a number.
+    """
+    return ((values - values.mean("seed")) ** 2).mean("seed") ** 0.5
 
 
 def _agreement_of_seeds(diagram: xr.Dataset) -> xr.DataArray:

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky import ProcessPoolExecutor, process_executor
-from joblib.parallel import get_active_backend
 
 from heteroscope.errors import InputError
+from heteroscope.joblib_internals import ProcessPoolExecutor, active_backend, in_loky_worker, let_workers_grow
 from heteroscope.networks import Params
 from heteroscope.objective import Batch
 from heteroscope.programs import compile_together, keep_programs
@@ -123,17 +122,17 @@ def run(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Ite
 
     The second argument of a call is what several of them share, and what Ray therefore is given only once.
     """
-    backend, _ = get_active_backend()
-    if type(backend).__name__ == "MultiprocessingBackend":
+    backend = active_backend()
+    if backend.name == "multiprocessing":
         raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
-    if type(backend).__name__ == "RayBackend":
+    if backend.name == "ray":
         yield from _run_on_ray(work, calls)
         return
-    nested = getattr(backend, "nesting_level", 0) > 0 or current_process().daemon
+    nested = backend.nested or current_process().daemon
     n_workers = effective_n_jobs(n_jobs)
-    if type(backend).__name__ == "LokyBackend":
+    if backend.name == "loky":
         n_workers = min(n_workers, len(calls))  # a process without a task would only take memory
-    elif nested and type(backend).__name__ == "ThreadingBackend":
+    elif nested and backend.name == "threading":
         n_workers = 1  # the caller's own loop over processes has the cores
     if n_workers > 1:
         yield from Parallel(n_jobs=n_workers, prefer="processes", batch_size=1, return_as="generator_unordered")(
@@ -202,14 +201,14 @@ def prepare_worker() -> None:
     """Make this process one that gives XLA one thread, if XLA has not been started here before, and keeps programs."""
     os.environ.setdefault("PJRT_NPROC", "1")
     keep_programs()
-    process_executor._USE_PSUTIL = False  # compiled programs are no memory leak: their worker must not be replaced
+    let_workers_grow()  # compiled programs are no memory leak: their worker must not be replaced
     _end_with_parent()
 
 
 @cache
 def _end_with_parent() -> None:
     """A worker whose parent was killed outright would wait for ever: a thread of its own ends it."""
-    if not current_process().name.startswith("LokyProcess"):
+    if not in_loky_worker():
         return
     parent = os.getppid()
 

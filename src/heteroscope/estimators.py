@@ -9,13 +9,13 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import expit
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope import defaults, metrics
 from heteroscope.diagnosis import diagnosis
 from heteroscope.engine import Task, train
 from heteroscope.errors import InputError, positive_integer
-from heteroscope.gaussian import GaussianRegressor, MemberMoments, member_seeds, refuse_store
+from heteroscope.gaussian import GaussianRegressor, MemberMoments, check_weights, member_seeds, refuse_store
 from heteroscope.grids import diagonal
 from heteroscope.lockstep.fitting import (
     SEARCH_SHARE,
@@ -204,7 +204,7 @@ class HeteroskedasticRegressor(PointRegressor):
         """
         first = not hasattr(self, "_partial")
         x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, reset=first)
-        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        weight = check_weights(sample_weight, len(x))
         rows = Rows(x, target.astype(np.float64), weight).take(np.flatnonzero(weight > 0))
         if first:
             point = logits(self.rho, self.gamma)

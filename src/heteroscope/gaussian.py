@@ -1,6 +1,7 @@
 """What every regressor here is: a Gaussian for every row of a table or stream, from one or more trained members."""
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from jaxtyping import Float
 from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from heteroscope.errors import InputError
 from heteroscope.lockstep.fitting import Ground, survey_ground
@@ -89,7 +90,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def _check_fit_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, Rows]:
         """The rows as they were given, for a splitter's own row numbers, and merged, for everything else."""
         x, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        weight = check_weights(sample_weight, len(x))
         given = Rows(x, target.astype(np.float64), weight)
         rows = merge_rows(*given)
         if len(rows.y) < 2:
@@ -132,6 +133,20 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         prediction = self._combine(rows.x)
         self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Float[np.ndarray, " row"]:
+    """One finite weight >= 0 per row, as float64: ones for None, the same weight for a number."""
+    if sample_weight is None or isinstance(sample_weight, Number):
+        sample_weight = np.full(n_rows, 1.0 if sample_weight is None else sample_weight)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, ensure_non_negative=True, input_name="sample_weight"
+    )
+    if weight.shape != (n_rows,):
+        raise InputError(f"sample_weight has the shape {weight.shape} for {n_rows} rows: pass one weight per row")
+    if not weight.any():
+        raise InputError("all sample weights are zero; at least one row must count")
+    return weight
 
 
 def refuse_stream(model: GaussianRegressor, rows: Any) -> None:

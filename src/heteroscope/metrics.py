@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from heteroscope import student
 from heteroscope.errors import InputError, cause
+from heteroscope.sklearn_internals import AcceptsSampleWeight
 
 N_ECE_LEVELS = 100
 
@@ -204,7 +205,7 @@ def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class StdScorer:
+class StdScorer(AcceptsSampleWeight):
     """-metric(y, forecast), higher is better, of any estimator with `pred_dist(X)` or `predict(X, return_std=True)`."""
 
     metric: Callable[..., float]
@@ -212,10 +213,6 @@ class StdScorer:
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The score of a fitted estimator on rows X with targets y."""
         return -self.metric(y, *forecast_of(estimator, X), sample_weight=sample_weight)
-
-    def _accept_sample_weight(self) -> bool:
-        """What scikit-learn asks of each scorer when a search over several scorers is fitted with weights."""
-        return True
 
 
 neg_nll_scorer = StdScorer(nll)

@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import expit, logit
 
-from heteroscope.diagram import CELL, majority_phase
+from heteroscope.diagram import CELL, majority_phase, std_over_seeds
 from heteroscope.errors import InputError
 from heteroscope.status import Status
 
@@ -86,7 +86,7 @@ def summarised(diagram: xr.Dataset, metric: str, split: str, statistic: str = "m
     values = by_seed(diagram, metric, split)
     if statistic == "mean":
         return values.mean("seed").values
-    return values.std("seed").where(values.notnull().sum("seed") > 1).values
+    return std_over_seeds(values).where(values.notnull().sum("seed") > 1).values
 
 
 def by_seed(diagram: xr.Dataset, metric: str, split: str) -> xr.DataArray:

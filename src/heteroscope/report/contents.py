@@ -7,7 +7,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import logit, ndtr
 
-from heteroscope.diagram import PHASES, diagonal_cells, majority_phase
+from heteroscope.diagram import PHASES, diagonal_cells, majority_phase, std_over_seeds
 from heteroscope.errors import InputError
 from heteroscope.plots.style import PHASE_COLOURS
 from heteroscope.report.measures import MEASURES, Measure, colour_limits
@@ -106,7 +106,7 @@ def _with_majority(
 def _slots(values: xr.DataArray) -> Float[np.ndarray, "split slot rho gamma"]:
     """The same slots for a measure: mean and standard deviation over the seeds that have a number, then each seed."""
     values = _finite(values)
-    over = [values.mean("seed"), values.std("seed")] if values.sizes["seed"] > 1 else []
+    over = [values.mean("seed"), std_over_seeds(values)] if values.sizes["seed"] > 1 else []
     slots = np.stack([part.values for part in (*over, *(values.isel(seed=k) for k in range(values.sizes["seed"])))])
     return np.moveaxis(slots, -1, 0) if "split" in values.dims else slots[None]
 
@@ -120,7 +120,7 @@ def _limits(measure: Measure, split: str, diagrams: list[xr.Dataset]) -> dict[st
     found = [_finite(diagram[measure.name]) for diagram in diagrams if measure.name in diagram]
     found = [each.sel(split=split) if "split" in each.dims else each for each in found if _has(each, split)]
     values = np.concatenate([each.values.ravel() for each in found])
-    spreads = [each.std("seed").values.ravel() for each in found if each.sizes["seed"] > 1]
+    spreads = [std_over_seeds(each).values.ravel() for each in found if each.sizes["seed"] > 1]
     return {
         "value": colour_limits(values, measure.scale, measure.window),
         "spread": colour_limits(np.concatenate([np.empty(0), *spreads]), "log", (1e-6, 1e6)),
