@@ -16,8 +16,9 @@ SETTINGS = {
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     # what n_jobs=-1 means: the tests themselves run one a core
     "LOKY_MAX_CPU_COUNT": "1",
-    # most tests train for a blink, so that compiling is what they wait for: this takes a third of the time
-    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
+    # most tests train for a blink, so that compiling is what they wait for: this takes a quarter of the time
+    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    " --xla_cpu_parallel_codegen_split_count=1",
 }
 os.environ.update(SETTINGS)
 

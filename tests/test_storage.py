@@ -140,7 +140,7 @@ def test_an_empty_folder_and_a_folder_in_folders_are_filled(point_model, tmp_pat
     (tmp_path / "empty").mkdir()
     for place in (tmp_path / "empty", tmp_path / "a" / "b"):
         save_model(point_model, place)
-        load_model(place)
+        assert load_model(place).get_params() == point_model.get_params()
 
 
 @pytest.mark.parametrize("content", ["thesis.txt", DESCRIPTION])
