@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test soak lint format bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,6 +15,9 @@ demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict,
 
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+soak: $(VENV)/.ready-dev  ## run before a release: random kills of many rounds and recipes at full size
+	$(BIN)/python -m pytest -m soak
 
 lint: $(VENV)/.ready-dev  ## style and types
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
 from heteroscope.storage import ARRAYS, DESCRIPTION, FORMAT, load_bundle
 
-TINY = {"hidden": (6, 5), "max_steps": 12, "n_jobs": 1}
+TINY = {"hidden": (6, 5), "batch_size": None, "max_steps": 12, "n_jobs": 1}
 
 
 def rows(n=24):
