@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
-    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.03",  # the next process reads it in less
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     # what n_jobs=-1 means: the tests themselves run one a core
     "LOKY_MAX_CPU_COUNT": "1",
@@ -26,7 +26,7 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     import jax
 
     jax.config.update("jax_compilation_cache_dir", SETTINGS["JAX_COMPILATION_CACHE_DIR"])
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.03)
     jax.config.update("jax_numpy_rank_promotion", "raise")
 
 #: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where shapes of
