@@ -8,7 +8,7 @@ LOWEST_PYTHON := 3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest lint format bench clean
+.PHONY: help demo test soak test-lowest lint format bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -18,6 +18,9 @@ demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict,
 
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+soak: $(VENV)/.ready-dev  ## run before a release: random kills of many rounds and recipes at full size
+	$(BIN)/python -m pytest -m soak
 
 # Old releases use what newer releases of their own dependencies have deprecated: here such warnings are no errors.
 test-lowest: $(LOWEST)/.ready  ## run all tests with the oldest releases that pyproject.toml allows

@@ -12,12 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
-    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.03",  # the next process reads it in less
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     # what n_jobs=-1 means: the tests themselves run one a core
     "LOKY_MAX_CPU_COUNT": "1",
-    # most tests train for a blink, so that compiling is what they wait for: this takes a third of the time
-    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false",
+    # most tests train for a blink, so that compiling is what they wait for: this takes a quarter of the time
+    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+    " --xla_cpu_parallel_codegen_split_count=1",
 }
 os.environ.update(SETTINGS)
 
@@ -25,7 +26,7 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     import jax
 
     jax.config.update("jax_compilation_cache_dir", SETTINGS["JAX_COMPILATION_CACHE_DIR"])
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.03)
     jax.config.update("jax_numpy_rank_promotion", "raise")
 
 #: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where shapes of

@@ -31,7 +31,7 @@ pytestmark = [
 ]
 
 
-def sweep(after_first_tile=None):
+def sweep(after_first_tile=None, n_jobs=2):
     split = datasets.load("sine")
     told = []
 
@@ -46,17 +46,17 @@ def sweep(after_first_tile=None):
         rhos=[0.5, 0.9, 0.99, 0.999],
         gammas=[0.1, 0.9],
         hidden=(8, 8),
-        max_steps=3000,
+        max_steps=1500,
         n_seeds=2,
-        n_jobs=2,
+        n_jobs=n_jobs,
         progress=progress,
     )
 
 
-def search(stream):
+def search(stream, n_jobs=2):
     """One group of models a worker."""
     return HeteroskedasticRegressorCV(
-        n_coarse=4, n_fine=0, n_members=1, hidden=(8, 8), batch_size=50, max_steps=1200, random_state=0, n_jobs=2
+        n_coarse=4, n_fine=0, n_members=1, hidden=(8, 8), batch_size=50, max_steps=600, random_state=0, n_jobs=n_jobs
     ).fit(stream)
 
 
@@ -71,7 +71,7 @@ def stream(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(stream):
-    return sweep(), search(stream)
+    return sweep(n_jobs=1), search(stream, n_jobs=1)
 
 
 @contextmanager

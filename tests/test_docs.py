@@ -35,13 +35,15 @@ def scripts():
 
 
 @pytest.mark.parametrize("script", list(scripts()))
-def test_python_blocks_run(script, tmp_path, monkeypatch):
+def test_python_blocks_run(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(defaults, "FEWEST_STEPS", 200)  # where a block leaves the steps to us
     try:
         exec(compile(script, "blocks", "exec"), {"__name__": "__main__"})
     finally:
         plt.close("all")
+    shown = capsys.readouterr().out
+    assert shown.count("\n") >= script.count("print("), "every print is reached, that of an expected error too"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

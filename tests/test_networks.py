@@ -147,5 +147,8 @@ def test_an_impossible_architecture_is_refused_in_one_line(hidden, activation, s
 
 @pytest.mark.parametrize("hidden", [(), (8,), [8, 8], (np.int64(8),)])
 @pytest.mark.parametrize("start", ["he", 1e-3, 1, np.float32(0.1)])
-def test_a_possible_architecture_is_accepted(hidden, start):
+def test_a_possible_architecture_is_accepted_and_can_be_drawn(hidden, start):
     check_architecture(hidden, "silu", start)
+    params = init_params(0, Architecture(3, tuple(hidden), "silu", start))
+    assert [layer.weight.shape[1] for layer in params.mean] == [*hidden, 1]
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(params))

@@ -58,7 +58,7 @@ def test_a_second_process_reads_what_the_first_compiled(fit_in_a_new_process, tm
 def test_without_a_place_to_write_nothing_is_kept(fit_in_a_new_process, tmp_path):
     a_file = tmp_path / "file"
     a_file.write_text("")
-    fit_in_a_new_process(XDG_CACHE_HOME=str(a_file))
+    fit_in_a_new_process(XDG_CACHE_HOME=str(a_file), XLA_FLAGS=os.environ["XLA_FLAGS"])
     assert not kept(tmp_path)
 
 

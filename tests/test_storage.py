@@ -13,7 +13,7 @@ from heteroscope.datasets.tables import TableEncoder
 from heteroscope.errors import InputError
 from heteroscope.storage import ARRAYS, DESCRIPTION, FORMAT, load_bundle
 
-TINY = {"hidden": (6, 5), "max_steps": 12, "n_jobs": 1}
+TINY = {"hidden": (6, 5), "batch_size": None, "max_steps": 12, "n_jobs": 1}
 
 
 def rows(n=24):
@@ -140,7 +140,7 @@ def test_an_empty_folder_and_a_folder_in_folders_are_filled(point_model, tmp_pat
     (tmp_path / "empty").mkdir()
     for place in (tmp_path / "empty", tmp_path / "a" / "b"):
         save_model(point_model, place)
-        load_model(place)
+        assert load_model(place).get_params() == point_model.get_params()
 
 
 @pytest.mark.parametrize("content", ["thesis.txt", DESCRIPTION])

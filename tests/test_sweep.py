@@ -1,4 +1,4 @@
-"""A sweep: its numbers against the engine's and the metrics', and killed at random without a difference in the end."""
+"""A sweep: its numbers against the engine's and the metrics', and killed without a difference in the end."""
 
 import os
 import random
@@ -128,12 +128,12 @@ def by_hand(params, batch, rho, gamma, mean_alone):
 
 @pytest.mark.parametrize("other", [{"batch_size": 16}, {"schedule": "cosine"}, {"exchange": False}])
 def test_models_are_exchanged_only_where_steps_see_all_rows_and_it_is_wanted(split, other):
-    small = {"rhos": [0.5], "gammas": [0.1, 0.9], "hidden": (4,), "max_steps": 20}
+    small = {"rhos": [0.5], "gammas": [0.1, 0.9], "hidden": (), "max_steps": 20}
     assert phase_diagram(split.x_train, split.y_train, **small | other).attrs["exchange"] == 0
 
 
 def test_in_batches_levels_are_in_closed_form(split):
-    small = {"rhos": [0.5], "gammas": [0.1], "hidden": (4,), "max_steps": 20, "batch_size": 16}
+    small = {"rhos": [0.5], "gammas": [0.1], "hidden": (), "max_steps": 20, "batch_size": 16}
     found = phase_diagram(split.x_train, split.y_train, **small)
     assert found.attrs["schedule"] == "levelled"
     np.testing.assert_allclose(found["squared_score"].sel(split="train"), 1.0, atol=0.2)
@@ -162,7 +162,7 @@ def test_it_goes_through_zarr_and_netcdf(diagram, tmp_path):
 
 
 def test_without_test_rows_there_is_one_split(split):
-    found = phase_diagram(split.x_train, split.y_train, rhos=[0.5], gammas=[0.9], hidden=(4,), max_steps=20)
+    found = phase_diagram(split.x_train, split.y_train, rhos=[0.5], gammas=[0.9], hidden=(8, 8), max_steps=20)
     assert list(found.split.values) == ["train"]
     assert found.sizes["row"] == 64
 
@@ -211,37 +211,68 @@ def marks(folder):
     return sum(len(list((store / "done").glob("[0-9]*.[0-9]*"))) for store in stores)
 
 
-def test_killed_at_random_moments_it_ends_in_the_same_diagram(split, tmp_path):
-    script = tmp_path / "sweep.py"
-    script.write_text(SCRIPT)
-    chance = random.Random(0)
-    killed = 0
-    for enough in (5, 34):  # tiles of 16 in each of three rounds: in the first, and early in the last
-        # a session of its own, so that the whole family can be killed at once
-        run = subprocess.Popen([sys.executable, script, tmp_path / "killed"], start_new_session=True)
-        while run.poll() is None and marks(tmp_path / "killed") < enough:
-            time.sleep(0.02)
-        time.sleep(chance.uniform(0.0, 0.05))
-        if run.poll() is not None:
-            break
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-        killed += 1
-        unfinished = open_diagram(tmp_path / "killed")
-        assert (unfinished.phase == "").any()
-        assert (unfinished.phase != "").any() == (enough == 34)
-    assert killed
+def kill(script, store, enough, delay=0.0):
+    """Run the sweep until `enough` tiles are finished, of 16 in each of three rounds; False if it ended before."""
+    # a session of its own, so that the whole family can be killed at once
+    run = subprocess.Popen([sys.executable, script, store], start_new_session=True)
+    while run.poll() is None and marks(store) < enough:
+        time.sleep(0.02)
+    time.sleep(delay)
+    if run.poll() is not None:
+        return False
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    return True
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(split):
+    return phase_diagram(
+        split.x_train, split.y_train, X_test=split.x_test, y_test=split.y_test, **SWEEP | {"n_jobs": 1}
+    )
+
+
+@pytest.fixture
+def resume(split):
     rows = {"X": split.x_train, "y": split.y_train, "X_test": split.x_test, "y_test": split.y_test}
-    alone = SWEEP | {"n_jobs": 1}
-    whole = phase_diagram(**rows, **alone)
-    resumed = phase_diagram(**rows, **alone, store=tmp_path / "killed")
-    assert resumed.identical(open_diagram(tmp_path / "killed"))
-    assert resumed.identical(whole)
-    assert not (tmp_path / "killed" / ROUNDS).exists(), "nothing is left of the models that rounds handed over"
+    return lambda store: phase_diagram(**rows, **SWEEP | {"n_jobs": 1}, store=store)
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "sweep.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_killed_early_in_the_last_round_it_ends_in_the_same_diagram(script, uninterrupted, resume, tmp_path):
+    store = tmp_path / "killed"
+    assert kill(script, store, enough=34)
+    unfinished = open_diagram(store)
+    assert (unfinished.phase == "").any()
+    assert (unfinished.phase != "").any()
+    resumed = resume(store)
+    assert resumed.identical(open_diagram(store))
+    assert resumed.identical(uninterrupted)
+    assert not (store / ROUNDS).exists(), "nothing is left of the models that rounds handed over"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_again_and_again_it_ends_in_the_same_diagram(script, uninterrupted, resume, tmp_path, seed):
+    chance = random.Random(seed)
+    store = tmp_path / "killed"
+    moments = sorted(chance.randrange(1, 46) for _ in range(8))
+    killed = [kill(script, store, enough, chance.uniform(0.0, 0.05)) for enough in moments]
+    assert any(killed)
+    resumed = resume(store)
+    assert resumed.identical(open_diagram(store))
+    assert resumed.identical(uninterrupted)
+    assert not (store / ROUNDS).exists(), "nothing is left of the models that rounds handed over"
 
 
 def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
-    begun = {"rhos": [0.5], "gammas": [0.9], "hidden": (4,), "max_steps": 20, "store": tmp_path}
+    begun = {"rhos": [0.5], "gammas": [0.9], "hidden": (8, 8), "max_steps": 20, "store": tmp_path}
     phase_diagram(split.x_train, split.y_train, **begun)
     with pytest.raises(InputError, match=r"max_steps was 20 and is now 30"):
         phase_diagram(split.x_train, split.y_train, **begun | {"max_steps": 30})

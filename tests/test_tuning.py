@@ -13,7 +13,7 @@ from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegr
 from heteroscope.tuning import OptunaObjective
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
-SMALL = HeteroskedasticRegressor(hidden=(16,), max_steps=300, random_state=0)
+SMALL = HeteroskedasticRegressor(hidden=(16,), batch_size=None, max_steps=300, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_a_trial_scores_what_cross_validation_by_hand_scores(rows):
 
 
 def _settings():
-    return {"hidden": (16,), "max_steps": 300, "random_state": 0, "held_out": 0}
+    return {"hidden": (16,), "batch_size": None, "max_steps": 300, "random_state": 0, "held_out": 0}
 
 
 def test_a_study_runs_and_hopeless_trials_are_pruned_after_a_fold(rows):

@@ -1,7 +1,7 @@
 """Every baseline and an ensemble of it keep scikit-learn's contract and come back from model folders bit for bit.
 
-The contract is about the code around the engine, which therefore has a stand-in here; that of `test_regressor.py` and
-each method's own tests train.
+The contract is about the code around the engine, which therefore has a stand-in here; that of maximum likelihood in
+`test_regressor.py` and each method's own tests train.
 """
 
 import pickle
@@ -16,8 +16,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, load_model, save_model
 from heteroscope.baselines import (
     BASELINES,
+    BetaNLLRegressor,
     EnsembleRegressor,
     FaithfulRegressor,
+    MLEEnsembleRegressor,
     MLERegressor,
     NaturalLaplaceRegressor,
     ReliableVarianceRegressor,
@@ -40,7 +42,9 @@ def stand_in(monkeypatch):
 
 @parametrize_with_checks(
     [
+        BetaNLLRegressor(**DECAY),
         FaithfulRegressor(**DECAY),
+        MLEEnsembleRegressor(n_members=2, **DECAY),
         NaturalLaplaceRegressor(rounds=1, **LINEAR),
         ReliableVarianceRegressor(**DECAY),
         StudentTRegressor(**DECAY),

@@ -23,14 +23,12 @@ from heteroscope.status import Status
 from heteroscope.tile import Fit
 
 SMALL = {"hidden": (4,), "max_steps": 40, "random_state": 0}
-# no hidden layer: the checks fit rows of a dozen shapes, and compiling is what takes their time
-CHECKED = {"hidden": (), "max_steps": 2000, "random_state": 0, "weight_decay": 1e-3, "held_out": 0}
+# No hidden layer and all rows in each step: the checks fit rows of a dozen shapes, and compiling takes their time.
+CHECKED = {"hidden": (), "batch_size": None, "max_steps": 500, "random_state": 0, "weight_decay": 1e-3, "held_out": 0}
 PLAIN = {"weight_decay": 0.0, "held_out": 0, "random_state": 0}
 
 
-@parametrize_with_checks(
-    [MLERegressor(**CHECKED), BetaNLLRegressor(**CHECKED), MLEEnsembleRegressor(n_members=2, **CHECKED)]
-)
+@parametrize_with_checks([MLERegressor(**CHECKED)])  # the others, without training, in test_contract.py
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

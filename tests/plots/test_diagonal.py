@@ -116,14 +116,16 @@ def test_scores_that_are_off_the_scale_are_drawn(tmp_path, odd, column):
     scores = plain()["nll"].copy()
     scores[4:, column] = odd
     positive = np.abs(scores)
-    drawn(diagonal_figure(plain(nll=scores, mean_mse=positive, std_mse=positive)), tmp_path)
+    assert drawn(diagonal_figure(plain(nll=scores, mean_mse=positive, std_mse=positive)), tmp_path) > 10_000
 
 
 def test_one_point_one_phase_no_truth_constant_data(tmp_path):
     data = plain(rho=np.array([0.9]), phase=np.array(["S"]), chosen=0, y_train=np.zeros(10))
     data |= {name: np.array([[0.0, 0.0]]) for name in ("nll", "mean_mse", "std_mse")}
     del data["true_mean"], data["true_std"]
-    drawn(diagonal_figure(data), tmp_path)
+    figure = diagonal_figure(data)
+    assert drawn(figure, tmp_path) > 10_000
+    assert len(figure.axes) == 6
 
 
 def test_two_models_are_two_panels(tmp_path):

@@ -161,14 +161,19 @@ def test_cells_that_are_not_there_yet_have_no_colour(networks, unfinished, hatch
 @pytest.mark.parametrize("statistic", ["mean", "std"])
 def test_a_diagram_of_which_nothing_is_there(networks, unfinished, tmp_path, statistic):
     diagram = networks()
-    drawn(diagram_array(unfinished(diagram, diagram.steps > 0), ["mean_mse"], statistic=statistic), tmp_path)
+    figure = diagram_array(unfinished(diagram, diagram.steps > 0), ["mean_mse"], statistic=statistic)
+    assert np.ma.getmaskarray(image(panels(figure)[0]).get_array()).all()
+    drawn(figure, tmp_path)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, np.inf, -1.0])
 def test_metrics_that_are_one_number_everywhere(networks, tmp_path, value):
     diagram = networks()
     diagram["mean_mse"][:] = value
-    drawn(diagram_array(diagram, metrics=["mean_mse"]), tmp_path)
+    figure = diagram_array(diagram, metrics=["mean_mse"])
+    colours = image(panels(figure)[0]).get_array().compressed()
+    assert np.ptp(colours) == 0 if colours.size else value != 1.0
+    drawn(figure, tmp_path)
 
 
 def test_a_zero_has_the_lowest_colour(networks):

@@ -101,7 +101,9 @@ def test_the_theorys_other_boundaries_move_with_its_fold(networks, theory):
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
 def test_grids_of_one_row_or_column(networks, tmp_path, shape):
     diagram = networks(rhos=np.geomspace(1e-4, 0.5, shape[0]), gammas=np.geomspace(1e-3, 0.5, shape[1]))
-    drawn(phase_maps(diagram), tmp_path)
+    figure = phase_maps(diagram)
+    assert colours(figure.axes[0]).shape == (*shape, 3)
+    drawn(figure, tmp_path)
 
 
 def test_cells_that_are_not_there_yet_are_white(networks, unfinished, tmp_path):

@@ -111,7 +111,9 @@ def test_an_overfit_field_is_shown_close_up(theory):
 def test_grids_of_one_row_or_column(networks, theory, shape):
     options = {"rhos": np.geomspace(1e-4, 0.99, shape[0]), "gammas": np.geomspace(1e-3, 0.9, shape[1])}
     for diagram in (networks(**options), theory(**options)):
-        schematic(diagram).draw_without_rendering()
+        figure = schematic(diagram)
+        assert len(fits(figure)) == len(set(np.unique(read_cells(diagram).phase)) - {""})
+        figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("n_features", [1, 2])
@@ -138,7 +140,9 @@ def test_a_constant_input_and_target(networks):
     diagram = networks()
     diagram["x"][:] = 1.0
     diagram["y"][:] = 0.0
-    schematic(diagram).draw_without_rendering()
+    figure = schematic(diagram)
+    assert [ax.get_title().split(":")[0] for ax in fits(figure)] == [PHASE_NAMES[phase] for phase in PHASES]
+    figure.draw_without_rendering()
 
 
 def test_the_field_theory_itself(tmp_path):

@@ -144,7 +144,7 @@ def test_generated_rows_are_called_so():
 
 
 def test_the_solar_flux_is_run_on_files_of_either_kind(tmp_path):
-    part = SolarFlux("", 3000, 2, (8, 8), 64, n_points=3, max_steps=40)
+    part = SolarFlux("", 1000, 2, (8, 8), 64, n_points=3, max_steps=40)
     found = part.make(tmp_path / "one", 1, None)
     assert found["error"].isna().all()
     assert found.groupby("method").size().to_dict() == {"beta-nll": 2, "held-out": 2, "mle-ensemble": 2, "paper": 2}

@@ -142,7 +142,7 @@ def test_streams_and_arrays_are_not_mixed_up(searched, stream, table, tmp_path):
         phase_diagram(stream, X_test=table.x, y_test=table.y)
 
 
-QUICK = {"hidden": (4,), "batch_size": 50, "max_steps": 20, "random_state": 0, "n_jobs": 1}
+QUICK = SETTINGS | {"max_steps": 20, "n_jobs": 1}  # the networks of all others, whose programs are compiled once
 
 
 @pytest.fixture
