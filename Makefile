@@ -5,16 +5,19 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test test-processors lint format bench clean
 
 help:  ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict, draw the figure
 	$(BIN)/heteroscope demo --out demo
 
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-processors: $(VENV)/.ready-dev  ## run the tests as other processors would; ONLY=sse runs one of native, avx2, sse
+	$(BIN)/python tests/processors.py $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/.ready-dev  ## style and types
 	$(BIN)/ruff check .
