@@ -8,10 +8,10 @@ LOWEST_PYTHON := 3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak test-lowest lint format bench clean
+.PHONY: help demo test soak test-processors test-lowest lint format bench clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict, draw the figure
 	$(BIN)/heteroscope demo --out demo
@@ -26,6 +26,9 @@ soak: $(VENV)/.ready-dev  ## run before a release: random kills of many rounds a
 test-lowest: $(LOWEST)/.ready  ## run all tests with the oldest releases that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal \
 		-W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+
+test-processors: $(VENV)/.ready-dev  ## run the tests as other processors would; ONLY=sse runs one of native, avx2, sse
+	$(BIN)/python tests/processors.py $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/.ready-dev  ## style and types
 	$(BIN)/ruff check .

@@ -1,33 +1,45 @@
 """Settings of every test: strict numerics, programs that compile fast rather than run fast, kept between runs.
 
-They are environment variables, set before JAX is imported, so that worker processes inherit them.
+They are environment variables, set before JAX is imported, so that worker processes inherit them. A variable that the
+caller has set stays as it is: `XLA_FLAGS= pytest` tests the programs that users run.
 """
 
+import hashlib
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from processors import COMPILE_FAST
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def programs_folder(flags: str) -> Path:
+    """Return the folder of compiled programs: one for each set of flags, since flags can name another processor."""
+    return ROOT / ".pytest_cache" / "jax" / hashlib.sha256(flags.encode()).hexdigest()[:8]
+
+
 SETTINGS = {
-    "JAX_COMPILATION_CACHE_DIR": str(ROOT / ".pytest_cache" / "jax"),
+    # most tests train for a blink, so that compiling is what they wait for
+    "XLA_FLAGS": COMPILE_FAST,
+    "JAX_COMPILATION_CACHE_DIR": str(programs_folder(os.environ.get("XLA_FLAGS", COMPILE_FAST))),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.03",  # the next process reads it in less
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     # what n_jobs=-1 means: the tests themselves run one a core
     "LOKY_MAX_CPU_COUNT": "1",
-    # most tests train for a blink, so that compiling is what they wait for: this takes a quarter of the time
-    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
-    " --xla_cpu_parallel_codegen_split_count=1",
 }
-os.environ.update(SETTINGS)
+for name, value in SETTINGS.items():
+    os.environ.setdefault(name, value)
 
 if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as well
     import jax
 
-    jax.config.update("jax_compilation_cache_dir", SETTINGS["JAX_COMPILATION_CACHE_DIR"])
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.03)
-    jax.config.update("jax_numpy_rank_promotion", "raise")
+    jax.config.update("jax_compilation_cache_dir", os.environ["JAX_COMPILATION_CACHE_DIR"])
+    seconds = float(os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"])
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", seconds)
+    jax.config.update("jax_numpy_rank_promotion", os.environ["JAX_NUMPY_RANK_PROMOTION"])
 
 #: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where shapes of
 #: arrays are checked: in inner loops these checks take most of the time.
