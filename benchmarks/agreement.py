@@ -9,12 +9,12 @@ from pathlib import Path
 import xarray as xr
 
 from heteroscope import field_diagram
-from heteroscope.agreement import agreement
 from heteroscope.datasets import simulated
-from heteroscope.diagram import majority_phase
-from heteroscope.reproduce import RECIPES, SCALES
-from heteroscope.reproduce.recipe import part_name
-from heteroscope.reproduce.records import recall
+from heteroscope.diagrams.dataset import majority_phase
+from heteroscope.diagrams.label_agreement import agreement
+from heteroscope.paper import RECIPES, SCALES
+from heteroscope.paper.part_records import recall
+from heteroscope.paper.recipe import part_name
 
 THEORY_POINTS = 1024
 RECORDS = Path(__file__).parent / "records" / "parts"

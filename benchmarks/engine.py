@@ -16,14 +16,14 @@ import torch
 from scipy.special import logit
 
 from heteroscope import datasets
-from heteroscope.engine import Task, train
-from heteroscope.grids import NETWORK_GRID
-from heteroscope.networks import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
-from heteroscope.objective import Batch, joint_objective
-from heteroscope.regularisation import strengths
-from heteroscope.solvers.adam import cosine_adam
-from heteroscope.stages import Recipe, Stage
-from heteroscope.tile import Job
+from heteroscope.core.grids import NETWORK_GRID
+from heteroscope.core.regularisation import strengths
+from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
+from heteroscope.networks.objectives import Batch, joint_objective
+from heteroscope.training.adam import cosine_adam
+from heteroscope.training.recipes import Recipe, Stage
+from heteroscope.training.tile import Job
+from heteroscope.training.workers import Task, train
 
 N_PROCESSES = 2
 HIDDEN = (128, 128, 128)

@@ -13,8 +13,8 @@ import numpy as np
 import optax
 
 from heteroscope import field
+from heteroscope.core.grids import FIELD_GRID
 from heteroscope.datasets.simulated import PROCESSES, field_draw
-from heteroscope.grids import FIELD_GRID
 
 N_POINTS = 4096
 N_PROCESSES = 2

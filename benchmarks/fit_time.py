@@ -17,9 +17,10 @@ import numpy as np
 import optuna
 import torch
 
-from heteroscope import HeteroskedasticRegressorCV, datasets, metrics
+from heteroscope import HeteroskedasticRegressorCV, datasets
 from heteroscope.comparison import choose_methods
-from heteroscope.scaling import fit_scaling
+from heteroscope.data.scaling import fit_scaling
+from heteroscope.distributions import metrics
 
 N_TRIALS, TIMED_TRIALS = 100, 5
 STEPS, BATCH, WIDTH = 2000, 256, 128

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from heteroscope import datasets, metrics
-from heteroscope.engine import Task, train
-from heteroscope.networks import Architecture
-from heteroscope.objective import joint_objective, mean_objective
-from heteroscope.predictive import moment_match, predict_members, stack_members
-from heteroscope.rows import Rows
-from heteroscope.solvers.adam import Adam
-from heteroscope.stages import Recipe, Stage
-from heteroscope.tile import Job
+from heteroscope import datasets
+from heteroscope.data.rows import Rows
+from heteroscope.distributions import metrics
+from heteroscope.networks.ensemble import moment_match, predict_members, stack_members
+from heteroscope.networks.model import Architecture
+from heteroscope.networks.objectives import joint_objective, mean_objective
+from heteroscope.training.adam import Adam
+from heteroscope.training.recipes import Recipe, Stage
+from heteroscope.training.tile import Job
+from heteroscope.training.workers import Task, train
 
 LOGITS = {"yacht": 9.0, "housing": 3.0, "concrete": 7.0}  # of rho, on the diagonal
 N_SPLITS, N_MEMBERS = 3, 3

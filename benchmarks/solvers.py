@@ -17,11 +17,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from heteroscope.engine import pad
-from heteroscope.networks import Architecture
-from heteroscope.objective import Batch
-from heteroscope.stages import Recipe, Stage, mean_first_recipe
-from heteroscope.tile import Job, advance, enter, lanes, start_model
+from heteroscope.networks.model import Architecture
+from heteroscope.networks.objectives import Batch
+from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
+from heteroscope.training.tile import Job, advance, enter, lanes, start_model
+from heteroscope.training.workers import pad
 
 ROWS = (64, 256, 1024, 4096)
 HIDDEN = (64, 128, 256)

@@ -18,19 +18,20 @@ import jax
 import numpy as np
 import psutil
 
-from heteroscope import comparison, metrics
+from heteroscope import comparison
+from heteroscope.core.grids import diagonal
+from heteroscope.data.rows import Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
 from heteroscope.datasets.climsim_made_up import truth, write_made_up
-from heteroscope.engine import pad, prepare_worker, run
-from heteroscope.grids import diagonal
-from heteroscope.lockstep.fitting import survey_ground
-from heteroscope.lockstep.rounds import Plan, train_on_stream
-from heteroscope.lockstep.worker import Judging, Round, advance_group
-from heteroscope.networks import Architecture
-from heteroscope.objective import Batch
-from heteroscope.rows import Rows
-from heteroscope.stages import Recipe, Stage, mean_first_recipe
-from heteroscope.tile import Job, enter, start_model, take_steps
+from heteroscope.distributions import metrics
+from heteroscope.networks.model import Architecture
+from heteroscope.networks.objectives import Batch
+from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
+from heteroscope.training.streaming.rounds import Plan, train_on_stream
+from heteroscope.training.streaming.stream_run import survey_ground
+from heteroscope.training.streaming.worker import Judging, Round, advance_group
+from heteroscope.training.tile import Job, enter, start_model, take_steps
+from heteroscope.training.workers import pad, prepare_worker, run
 
 N_POINTS = 12
 JOBS = [Job(float(t), -float(t), 0) for t in diagonal(N_POINTS)]

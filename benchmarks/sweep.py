@@ -13,15 +13,15 @@ import numpy as np
 from scipy.special import logit
 
 from heteroscope import datasets, open_diagram, phase_diagram
-from heteroscope.engine import Task, train_each
-from heteroscope.grids import NETWORK_GRID
-from heteroscope.networks import Architecture
+from heteroscope.core.grids import NETWORK_GRID
+from heteroscope.data.rows import Rows
+from heteroscope.diagrams.store import CODES, NAME, Growing, growing
+from heteroscope.networks.model import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
-from heteroscope.rows import Rows
-from heteroscope.stages import mean_first_recipe
-from heteroscope.store import CODES, NAME, Growing, growing
-from heteroscope.tile import Job
+from heteroscope.training.recipes import mean_first_recipe
+from heteroscope.training.tile import Job
+from heteroscope.training.workers import Task, train_each
 
 N_PROCESSES = 2
 N_TURNS = 3

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from heteroscope import datasets, field, field_diagram, phase_diagram
 from heteroscope.datasets import simulated
-from heteroscope.demo import run_demo
+from heteroscope.paper.demo import run_demo
 from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, save_figure, schematic
 
 IMAGES = Path(__file__).parent / "images"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from processors import COMPILE_FAST
+from tests.processors import COMPILE_FAST
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import heteroscope
-from heteroscope import defaults
 from heteroscope.comparison import summary
+from heteroscope.core import defaults
 
 ROOT = Path(__file__).parents[1]
 RECORDS = sorted((ROOT / "benchmarks" / "records").glob("*.csv"))

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-import processors
-from processors import COMPILE_FAST, IMITATIONS, NAMES, beyond, environment
+from tests import processors
+from tests.processors import COMPILE_FAST, IMITATIONS, NAMES, beyond, environment
 
 NEW = ["X86_V3", "X86_V4", "AVX512_ICL"]  # NumPy 2.4's words
 OLD = ["SSSE3", "SSE41", "POPCNT", "SSE42", "AVX", "F16C", "FMA3", "AVX2", "AVX512F", "AVX512_SKX"]  # NumPy 2.0's

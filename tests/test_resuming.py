@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import imitated
 from heteroscope import open_diagram
 from heteroscope.datasets import simulated
+from tests import imitated
 
 #: One test target of this set differs by 5.6e-17 between processors with and without AVX-512.
 NAMED = "cubic_homoskedastic"

@@ -18,8 +18,8 @@ import xarray as xr
 from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, load
 
 from heteroscope import datasets, open_diagram, phase_diagram
-from heteroscope.reproduce.records import DIAGRAM, recall
-from heteroscope.status import Status
+from heteroscope.core.status import Status
+from heteroscope.paper.part_records import DIAGRAM, recall
 
 CLOSE, CLOSER = 0.02, 0.001
 Found = dict[str, dict[str, Any]]

@@ -12,10 +12,10 @@ from benchmarks.minima.reference import N_PROCESSES, STEPS, describe, paper_reci
 from scipy.special import logit
 
 from heteroscope import datasets
-from heteroscope.engine import Task, train_each
-from heteroscope.phases import FLAT_MEAN
-from heteroscope.rows import Rows
-from heteroscope.tile import Job
+from heteroscope.data.rows import Rows
+from heteroscope.phases.labels import FLAT_MEAN
+from heteroscope.training.tile import Job
+from heteroscope.training.workers import Task, train_each
 
 CELLS = (
     *((0.99, 0.01), (0.9, 0.001), (0.999, 0.1), (0.01, 1e-6)),  # alpha = 1e-4

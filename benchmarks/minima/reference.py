@@ -17,14 +17,14 @@ import numpy as np
 from scipy.special import logit
 
 from heteroscope import datasets
-from heteroscope.engine import Task, train_each
-from heteroscope.networks import Architecture
-from heteroscope.phases import label, observe
-from heteroscope.predictive import predict_members, stack_members
-from heteroscope.rows import Rows
-from heteroscope.stages import Recipe, mean_first_recipe
-from heteroscope.status import Status
-from heteroscope.tile import Fit, Job
+from heteroscope.core.status import Status
+from heteroscope.data.rows import Rows
+from heteroscope.networks.ensemble import predict_members, stack_members
+from heteroscope.networks.model import Architecture
+from heteroscope.phases.labels import label, observe
+from heteroscope.training.recipes import Recipe, mean_first_recipe
+from heteroscope.training.tile import Fit, Job
+from heteroscope.training.workers import Task, train_each
 
 HERE = Path(__file__).parent
 STEPS = {"sine": 600_000, "yacht": 60_000, "concrete": 30_000}

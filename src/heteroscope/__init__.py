@@ -5,11 +5,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heteroscope.diagrams import field_diagram, open_diagram, phase_diagram
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
-    from heteroscope.storage import load_model, save_model
-    from heteroscope.store import open_diagram
-    from heteroscope.sweep import phase_diagram
-    from heteroscope.theory import field_diagram
+    from heteroscope.model_files import load_model, save_model
 
 __version__ = version("heteroscope")
 __all__ = [

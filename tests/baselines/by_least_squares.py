@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Params
-from heteroscope.status import Status
-from heteroscope.tile import Fit
+from heteroscope.core.status import Status
+from heteroscope.networks.model import UNIT_PRECISION_BIAS, Layer, Params
+from heteroscope.training.tile import Fit
 
 
 def train(tasks, recipe, *, n_jobs=None, progress=None):

@@ -8,7 +8,6 @@ import pickle
 
 import numpy as np
 import pytest
-from by_least_squares import train
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,9 +25,10 @@ from heteroscope.baselines import (
     StudentTRegressor,
     VariationalVarianceRegressor,
 )
-from heteroscope.errors import InputError
-from heteroscope.phases import observe
-from heteroscope.storage import ARRAYS, DESCRIPTION
+from heteroscope.core.errors import InputError
+from heteroscope.model_files import ARRAYS, DESCRIPTION
+from heteroscope.phases.labels import observe
+from tests.baselines.by_least_squares import train
 
 LINEAR = {"hidden": (), "max_steps": 20, "random_state": 0, "held_out": 0}
 DECAY = LINEAR | {"weight_decay": 1e-3}

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from heteroscope.baselines import FaithfulRegressor
-from heteroscope.engine import Task, train
-from heteroscope.errors import InputError
-from heteroscope.networks import Architecture
-from heteroscope.objective import mean_objective
-from heteroscope.rows import merge_rows
-from heteroscope.solvers.adam import cosine_adam
-from heteroscope.stages import Recipe, Stage
-from heteroscope.tile import Job
+from heteroscope.core.errors import InputError
+from heteroscope.data.rows import merge_rows
+from heteroscope.networks.model import Architecture
+from heteroscope.networks.objectives import mean_objective
+from heteroscope.training.adam import cosine_adam
+from heteroscope.training.recipes import Recipe, Stage
+from heteroscope.training.tile import Job
+from heteroscope.training.workers import Task, train
 
 SETTINGS = {"weight_decay": 0.0, "held_out": 0, "batch_size": None, "random_state": 0}
 

@@ -7,7 +7,7 @@ from sklearn.linear_model import BayesianRidge
 
 from heteroscope.baselines import BASELINES, methods
 from heteroscope.baselines.methods import METHODS, choose_methods, left_out
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 
 
 def test_every_name_makes_an_unfitted_estimator_with_the_one_call():

@@ -10,10 +10,10 @@ from scipy import stats
 from heteroscope.baselines import NaturalLaplaceRegressor, laplace
 from heteroscope.baselines.natural import natural_objective
 from heteroscope.baselines.trunks import share_trunk
-from heteroscope.errors import InputError
-from heteroscope.networks import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
-from heteroscope.objective import Batch
-from heteroscope.regularisation import Strengths
+from heteroscope.core.errors import InputError
+from heteroscope.core.regularisation import Strengths
+from heteroscope.networks.model import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
+from heteroscope.networks.objectives import Batch
 
 SETTINGS = {"held_out": 0, "random_state": 0}
 

@@ -9,10 +9,10 @@ import pytest
 
 from heteroscope.baselines.heads import precision_head, variance_head
 from heteroscope.baselines.objectives import BetaNLL, decay_logits
-from heteroscope.errors import InputError
-from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
-from heteroscope.objective import Batch, gaussian_nll, joint_objective
-from heteroscope.regularisation import Strengths, strengths
+from heteroscope.core.errors import InputError
+from heteroscope.core.regularisation import Strengths, strengths
+from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
+from heteroscope.networks.objectives import Batch, gaussian_nll, joint_objective
 
 UNPENALISED = Strengths(1.0, 0.0, 0.0)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from heteroscope.baselines.peers import CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 
 PEERS = [
     NGBoostPeer(max_trees=60, random_state=0),

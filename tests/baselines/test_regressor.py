@@ -14,13 +14,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from heteroscope import load_model, save_model
 from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
 from heteroscope.baselines.regressor import DECAYS
-from heteroscope.errors import InputError
-from heteroscope.metrics import nll
-from heteroscope.networks import Layer, Params
-from heteroscope.phases import Phase
-from heteroscope.rows import merge_rows
-from heteroscope.status import Status
-from heteroscope.tile import Fit
+from heteroscope.core.errors import InputError
+from heteroscope.core.status import Status
+from heteroscope.data.rows import merge_rows
+from heteroscope.distributions.metrics import nll
+from heteroscope.networks.model import Layer, Params
+from heteroscope.phases.labels import Phase
+from heteroscope.training.tile import Fit
 
 SMALL = {"hidden": (4,), "max_steps": 40, "random_state": 0}
 # No hidden layer and all rows in each step: the checks fit rows of a dozen shapes, and compiling takes their time.

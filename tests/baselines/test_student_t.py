@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heteroscope import metrics
 from heteroscope.baselines import StudentTRegressor
 from heteroscope.baselines.student import student_nll
+from heteroscope.distributions import metrics
 
 
 @pytest.mark.parametrize("df", [2.2, 5.0, 80.0])

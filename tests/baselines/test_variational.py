@@ -7,10 +7,10 @@ from scipy import integrate, stats
 
 from heteroscope.baselines import VariationalVarianceRegressor
 from heteroscope.baselines.variational import VariationalBound, gamma_kl
-from heteroscope.errors import InputError
-from heteroscope.networks import Layer, Params
-from heteroscope.objective import Batch
-from heteroscope.regularisation import Strengths
+from heteroscope.core.errors import InputError
+from heteroscope.core.regularisation import Strengths
+from heteroscope.networks.model import Layer, Params
+from heteroscope.networks.objectives import Batch
 
 
 @pytest.mark.parametrize(

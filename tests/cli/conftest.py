@@ -1,7 +1,8 @@
 """One model for all tests of the command line that read one."""
 
 import pytest
-from commands import POINT, csv, run, table
+
+from tests.cli.commands import POINT, csv, run, table
 
 
 @pytest.fixture(scope="session")

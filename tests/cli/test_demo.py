@@ -1,6 +1,6 @@
 """`heteroscope demo`: the path on the screen, the figure and the page on disk."""
 
-from commands import TINY_DEMO, TINY_THEORY, refused, run
+from tests.cli.commands import TINY_DEMO, TINY_THEORY, refused, run
 
 
 def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):

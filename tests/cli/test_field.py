@@ -1,7 +1,8 @@
 """`heteroscope field`: the diagram and its figure."""
 
 import xarray as xr
-from commands import TINY_THEORY, refused, run
+
+from tests.cli.commands import TINY_THEORY, refused, run
 
 
 def test_it_writes_the_diagram_and_its_figure(tmp_path):

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from commands import POINT, csv, refused, run, table
 
-from heteroscope import defaults, load_model
+from heteroscope import load_model
 from heteroscope.cli.predict import ADDED
-from heteroscope.errors import InputError
-from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
-from heteroscope.rows import batch_rows
+from heteroscope.core import defaults
+from heteroscope.core.errors import InputError
+from heteroscope.data.rows import batch_rows
+from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from tests.cli.commands import POINT, csv, refused, run, table
 
 
 def test_a_point_is_fitted_and_diagnosed(tmp_path):

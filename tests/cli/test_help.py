@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import TINY_DEMO, TINY_THEORY, run, table
 
 from heteroscope import cli
+from tests.cli.commands import TINY_DEMO, TINY_THEORY, run, table
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(cli.main.commands)

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from commands import refused, run
 
 from heteroscope import open_diagram
+from tests.cli.commands import refused, run
 
 SMALL = ("--rhos", "0.5,0.99", "--gammas", "0.01,0.9", "--hidden", "8,8", "--steps", "300", "--jobs", "1")
 PNG = b"\x89PNG"

@@ -7,10 +7,10 @@ import sys
 import time
 
 import pytest
-from commands import refused, run
 
 from heteroscope import cli
 from heteroscope.cli.one_line import INTERRUPTED
+from tests.cli.commands import refused, run
 
 SWALLOWED = """
     while True:

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from commands import POINT, csv, refused, run, table
 
 from heteroscope.cli.predict import ADDED
-from heteroscope.storage import load_bundle
+from heteroscope.model_files import load_bundle
+from tests.cli.commands import POINT, csv, refused, run, table
 
 
 def test_four_columns_are_added_to_the_table_as_it_is(fitted, tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heteroscope import datasets
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 
 
 @pytest.mark.parametrize("name", datasets.names())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from heteroscope.core.errors import InputError
 from heteroscope.datasets import simulated
-from heteroscope.errors import InputError
 
 NAMES = list(simulated.PROCESSES)
 

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from heteroscope.core.errors import InputError
 from heteroscope.datasets import uci
-from heteroscope.errors import InputError
 
 
 @pytest.mark.parametrize(

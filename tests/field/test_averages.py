@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from heteroscope import field
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
+from heteroscope.distributions.metrics import dirichlet_energy
 from heteroscope.field import Status
-from heteroscope.metrics import dirichlet_energy
 
 RHOS, GAMMAS = [0.1, 0.9, 1 - 1e-9], [0.1, 0.9]
 

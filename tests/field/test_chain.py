@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.field.chain import chain, interleave
 
 N = 40

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import logit
 
 from heteroscope import field
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
+from heteroscope.core.grids import FIELD_GRID
 from heteroscope.field import Fields, Status
-from heteroscope.grids import FIELD_GRID
 
 
 def test_a_grid_is_its_cells(sine):

@@ -5,10 +5,10 @@ import pytest
 from scipy.special import expit
 
 from heteroscope import field
+from heteroscope.core.errors import InputError
+from heteroscope.core.grids import NETWORK_GRID
 from heteroscope.datasets.simulated import row_draws
-from heteroscope.errors import InputError
 from heteroscope.field import Fields, Status
-from heteroscope.grids import NETWORK_GRID
 
 
 @pytest.mark.parametrize("gamma", [1e-4, 0.1, 0.9])

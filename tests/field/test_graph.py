@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heteroscope import field
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.field import Fields, Graph, Status, table
 
 

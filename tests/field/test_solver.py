@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from heteroscope import field
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.field import Fields, Status
 from heteroscope.field.steps import alternate, best_mean
 

@@ -8,9 +8,9 @@ import xarray as xr
 from matplotlib.text import Text
 from scipy.special import expit, logit
 
-from heteroscope.phases import Phase
+from heteroscope.core.status import Status
+from heteroscope.phases.labels import Phase
 from heteroscope.plots.cells import edges
-from heteroscope.status import Status
 
 Maker = Callable[..., xr.Dataset]
 CELL = ("rho", "gamma", "seed")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
+from heteroscope.core.status import Status
 from heteroscope.plots.cells import by_name, by_seed, edges, judged_on, read_cells, summarised
-from heteroscope.status import Status
 
 
 def test_the_majority_of_the_finished_seeds_counts(networks):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import AsinhNorm, LogNorm
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.plots import diagram_array, save_figure
 from heteroscope.plots.heatmaps import MAIN_METRICS, QUANTILES
 

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from scipy.special import logit
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.plots import phase_maps, save_figure
 from heteroscope.plots.cells import read_cells
 from heteroscope.plots.maps import MOVED_BOUNDARY

@@ -5,8 +5,8 @@ import pytest
 
 from heteroscope import field_diagram
 from heteroscope.datasets import simulated
-from heteroscope.diagram import PHASES
-from heteroscope.phases import Phase
+from heteroscope.diagrams.dataset import PHASES
+from heteroscope.phases.labels import Phase
 from heteroscope.plots import save_figure, schematic
 from heteroscope.plots.cells import read_cells
 from heteroscope.plots.regions import typical_cells

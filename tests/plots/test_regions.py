@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import logit
 
-from heteroscope.diagram import PHASES
-from heteroscope.grids import NETWORK_GRID
-from heteroscope.phases import Phase
+from heteroscope.core.grids import NETWORK_GRID
+from heteroscope.diagrams.dataset import PHASES
+from heteroscope.phases.labels import Phase
 from heteroscope.plots.cells import Cells, read_cells
 from heteroscope.plots.regions import smooth_regions, typical_cells
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.plots import diagonal_slices, save_figure
 from heteroscope.plots.style import PHASE_COLOURS
 

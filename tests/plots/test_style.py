@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
 
-from heteroscope.grids import FIELD_GRID, NETWORK_GRID
+from heteroscope.core.grids import FIELD_GRID, NETWORK_GRID
 from heteroscope.plots.cells import edges
 from heteroscope.plots.style import literal, logit_axis, metric_name, new_figure
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import xarray as xr
-from made_up import COARSE, EVIL, network_diagram, unfinished, with_columns
 
 from heteroscope.datasets.simulated import field_draw
+from heteroscope.diagrams.theory import field_diagram
 from heteroscope.report import write_report
-from heteroscope.theory import field_diagram
+from tests.report.made_up import COARSE, EVIL, network_diagram, unfinished, with_columns
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL = "no browser is installed: `apt-get install chromium` (Debian, Ubuntu) brings one"

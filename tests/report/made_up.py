@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
+from heteroscope.core.grids import NETWORK_GRID
+from heteroscope.core.status import Status
 from heteroscope.datasets.simulated import PROCESSES
-from heteroscope.diagram import CELL, SCORES, score
-from heteroscope.grids import NETWORK_GRID
-from heteroscope.status import Status
+from heteroscope.diagrams.dataset import CELL, SCORES, score
 
 EVIL = "<script>alert(1)</script>"
 COARSE = NETWORK_GRID[[0, 4, 8, 10, 12, 14, 16, 18, 19, 20, 21]]

@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import pytest
-from made_up import EVIL
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 from scipy.special import logit
 
-from heteroscope.diagram import diagonal_cells
+from heteroscope.diagrams.dataset import diagonal_cells
+from tests.report.made_up import EVIL
 
 NETWORKS, THEORY = 0, 1
 

@@ -4,13 +4,13 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
-from made_up import COARSE, network_diagram
 
-from heteroscope import metrics
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
+from heteroscope.distributions import metrics
 from heteroscope.report import contents
 from heteroscope.report.contents import page_contents
 from heteroscope.report.measures import colour_limits
+from tests.report.made_up import COARSE, network_diagram
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from base64 import b64encode
 from hashlib import sha256
 
 import pytest
-from made_up import EVIL, large_diagram
 
-from heteroscope.errors import InputError
+from heteroscope.core.errors import InputError
 from heteroscope.report import write_report
+from tests.report.made_up import EVIL, large_diagram
 
 
 def test_nothing_is_loaded_from_elsewhere(pages):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from heteroscope.networks import Architecture
-from heteroscope.phases import Observables
-from heteroscope.rows import Rows
+from heteroscope.core.status import Status
+from heteroscope.data.rows import Rows
+from heteroscope.networks.model import Architecture
+from heteroscope.phases.labels import Observables
 from heteroscope.search import Fold, Point
 from heteroscope.search.points import FoldResult
-from heteroscope.stages import mean_first_recipe
-from heteroscope.status import Status
+from heteroscope.training.recipes import mean_first_recipe
 
 RANDOM = np.random.default_rng(0)
 N = 400

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from made_up_points import FOLDS, HALVES, N, Y, point
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
 from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
 from heteroscope.search.selection import held_out_loss
+from tests.search.made_up_points import FOLDS, HALVES, N, Y, point
 
 
 def test_the_scale_lies_between_the_likeliest_and_the_covering_one():

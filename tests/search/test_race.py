@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from made_up_points import FOLDS, HONEST, Y, point
 from scipy import stats
 from sklearn.metrics import r2_score
 
 from heteroscope import datasets
-from heteroscope.networks import Architecture
-from heteroscope.regularisation import alpha_beta
-from heteroscope.rows import Rows
+from heteroscope.core.regularisation import alpha_beta
+from heteroscope.data.rows import Rows
+from heteroscope.networks.model import Architecture
 from heteroscope.search import (
     Fold,
     Race,
@@ -23,7 +22,8 @@ from heteroscope.search import (
 )
 from heteroscope.search.points import believable
 from heteroscope.search.race import aside, up_to_the_level, with_points_aside
-from heteroscope.stages import mean_first_recipe
+from heteroscope.training.recipes import mean_first_recipe
+from tests.search.made_up_points import FOLDS, HONEST, Y, point
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600, "cosine")
 

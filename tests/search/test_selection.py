@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
-from made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 from scipy import stats
 
-from heteroscope.errors import InputError
-from heteroscope.networks import Architecture
-from heteroscope.search.selection import (
-    choose,
-    finalists,
-    held_out_mean_mse,
-    paper_midpoint,
-    row_loss,
-)
-from heteroscope.stages import mean_first_recipe
+from heteroscope.core.errors import InputError
+from heteroscope.networks.model import Architecture
+from heteroscope.search.selection import choose, finalists, held_out_mean_mse, paper_midpoint, row_loss
+from heteroscope.training.recipes import mean_first_recipe
+from tests.search.made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 
 
 @pytest.mark.parametrize("selection", ["nll", "crps"])

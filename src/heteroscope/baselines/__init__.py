@@ -3,6 +3,7 @@
 from heteroscope.baselines.beta_nll import BetaNLLRegressor
 from heteroscope.baselines.ensemble import EnsembleRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
+from heteroscope.baselines.methods import METHODS, choose_methods, left_out
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
 from heteroscope.baselines.natural import NaturalLaplaceRegressor
@@ -14,6 +15,7 @@ from heteroscope.baselines.variational import VariationalVarianceRegressor
 
 __all__ = [
     "BASELINES",
+    "METHODS",
     "BaselineRegressor",
     "BetaNLLRegressor",
     "EnsembleRegressor",
@@ -25,6 +27,8 @@ __all__ = [
     "StudentTRegressor",
     "TrainedRegressor",
     "VariationalVarianceRegressor",
+    "choose_methods",
+    "left_out",
 ]
 
 #: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.

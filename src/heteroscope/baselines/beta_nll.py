@@ -7,9 +7,8 @@ import numpy as np
 
 from heteroscope.baselines.objectives import BetaNLL
 from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.errors import InputError
-from heteroscope.identity import Identity
-from heteroscope.objective import Objective
+from heteroscope.core import Identity, InputError
+from heteroscope.networks import Objective
 
 
 @dataclass(eq=False, repr=False)

@@ -11,10 +11,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from heteroscope.baselines.mle import MLERegressor
-from heteroscope.errors import InputError, positive_integer
-from heteroscope.gaussian import GaussianRegressor, member_seeds, refuse_stream
-from heteroscope.predictive import Prediction
-from heteroscope.progress import progress_bar
+from heteroscope.core import InputError, positive_integer, progress_bar
+from heteroscope.estimators import GaussianRegressor, member_seeds, refuse_stream
+from heteroscope.networks import Prediction
 
 
 class EnsembleRegressor(GaussianRegressor):

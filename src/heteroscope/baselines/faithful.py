@@ -9,9 +9,8 @@ from jax.lax import stop_gradient
 from heteroscope.baselines.heads import Head, variance_head
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.trunks import check_trunk, second_output, share_trunk
-from heteroscope.networks import Params, positive, predict_mean
-from heteroscope.objective import Batch, Objective, Terms, gaussian_nll, weight_norm
-from heteroscope.regularisation import Strengths
+from heteroscope.core import Strengths
+from heteroscope.networks import Batch, Objective, Params, Terms, gaussian_nll, positive, predict_mean, weight_norm
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
 from heteroscope.baselines.peers import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
 
 

@@ -2,8 +2,8 @@
 
 from heteroscope.baselines.objectives import BetaNLL
 from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.identity import Identity
-from heteroscope.objective import Objective
+from heteroscope.core import Identity
+from heteroscope.networks import Objective
 
 
 class MLERegressor(BaselineRegressor):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heteroscope.baselines.mle import MLERegressor
-from heteroscope.errors import positive_integer
+from heteroscope.core import positive_integer
 
 
 @dataclass(eq=False, repr=False)

@@ -19,21 +19,29 @@ from heteroscope.baselines.laplace import (
 )
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
-from heteroscope.errors import InputError, positive_integer
-from heteroscope.gaussian import MemberMoments, member_seeds, refuse_stream
-from heteroscope.metrics import squared_score
-from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Network, Params, positive, predict_mean
-from heteroscope.objective import Batch, Objective, Terms, gaussian_nll
-from heteroscope.predictive import Prediction, member_outputs, moment_match, padded_blocks, stack_members
-from heteroscope.progress import progress_bar
-from heteroscope.regularisation import Strengths, logits_from_alpha_beta
-from heteroscope.rows import Rows, step_count
-from heteroscope.scaling import Scaling
-from heteroscope.search import Fold
-from heteroscope.search.folds import held_out_fold
-from heteroscope.stages import Recipe
-from heteroscope.status import Status
-from heteroscope.tile import Fit, Job
+from heteroscope.core import InputError, Status, Strengths, logits_from_alpha_beta, positive_integer, progress_bar
+from heteroscope.data import Rows, Scaling, step_count
+from heteroscope.distributions import squared_score
+from heteroscope.estimators import MemberMoments, member_seeds, refuse_stream
+from heteroscope.networks import (
+    UNIT_PRECISION_BIAS,
+    Batch,
+    Layer,
+    Network,
+    Objective,
+    Params,
+    Prediction,
+    Terms,
+    gaussian_nll,
+    member_outputs,
+    moment_match,
+    padded_blocks,
+    positive,
+    predict_mean,
+    stack_members,
+)
+from heteroscope.search import Fold, held_out_fold
+from heteroscope.training import Fit, Job, Recipe
 
 
 def natural_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:

@@ -12,10 +12,8 @@ import numpy as np
 from jax.lax import stop_gradient
 
 from heteroscope.baselines.heads import Head, variance_head
-from heteroscope.errors import InputError
-from heteroscope.networks import Params, predict_mean, predict_precision
-from heteroscope.objective import Batch, Terms, gaussian_nll, weight_norm
-from heteroscope.regularisation import Strengths, logits_from_alpha_beta
+from heteroscope.core import InputError, Strengths, logits_from_alpha_beta
+from heteroscope.networks import Batch, Params, Terms, gaussian_nll, predict_mean, predict_precision, weight_norm
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 
 INSTALL = 'pip install "heteroscope[compare]"'
 

@@ -11,23 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from heteroscope import metrics
 from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
-from heteroscope.errors import InputError
-from heteroscope.gaussian import member_seeds, refuse_store, refuse_stream
-from heteroscope.lockstep.fitting import refuse_beside_a_stream
-from heteroscope.predictive import stack_members
-from heteroscope.progress import Progress, progress_bar
-from heteroscope.rows import Rows, step_count
-from heteroscope.scaling import Scaling
-from heteroscope.search import Fold
-from heteroscope.search.folds import held_out_fold
-from heteroscope.stages import Recipe
-from heteroscope.status import Status
-from heteroscope.streams.stream import Stream
-from heteroscope.tile import Fit, Job
+from heteroscope.core import InputError, Progress, Status, progress_bar
+from heteroscope.data import Rows, Scaling, Stream, step_count
+from heteroscope.distributions import metrics
+from heteroscope.estimators import member_seeds, refuse_store, refuse_stream
+from heteroscope.networks import stack_members
+from heteroscope.search import Fold, held_out_fold
+from heteroscope.training import Fit, Job, Recipe, refuse_beside_a_stream
 
 #: Candidates of weight_decay="auto": dense where tables of a few hundred rows have their best, 0 and little for large
 #: ones; each is trained for every share of max_steps, so that stopping early is a choice too.

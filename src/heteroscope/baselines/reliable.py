@@ -14,13 +14,10 @@ from jaxtyping import Float, Int
 from sklearn.neighbors import NearestNeighbors
 
 from heteroscope.baselines.student import StudentRegressor, StudentT
-from heteroscope.errors import InputError, positive_integer
-from heteroscope.objective import Objective, mean_objective
-from heteroscope.predictive import Prediction
-from heteroscope.rows import Rows
-from heteroscope.scaling import Scaling
-from heteroscope.solvers.adam import bearable_peak, cosine_adam
-from heteroscope.stages import Recipe, Stage
+from heteroscope.core import InputError, positive_integer
+from heteroscope.data import Rows, Scaling
+from heteroscope.networks import Objective, Prediction, mean_objective
+from heteroscope.training import Recipe, Stage, bearable_peak, cosine_adam
 
 NEIGHBOURS = 16  # rows that are drawn together
 MAX_CENTRES = 1000  # rows that stand for all of them when distances are measured

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from heteroscope.baselines.objectives import decay_logits
-from heteroscope.errors import InputError
-from heteroscope.gaussian import member_seeds
-from heteroscope.lockstep.fitting import Ground
-from heteroscope.search.folds import checked_share
-from heteroscope.stages import Recipe
-from heteroscope.streams.stream import Stream
-from heteroscope.tile import Fit, Job
+from heteroscope.core import InputError
+from heteroscope.data import Stream
+from heteroscope.estimators import member_seeds
+from heteroscope.search import checked_share
+from heteroscope.training import Fit, Ground, Job, Recipe
 
 
 def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial_members: int, store: Any) -> Any:

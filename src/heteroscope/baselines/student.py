@@ -16,14 +16,23 @@ from jaxtyping import Array, Float
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope import student
 from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.gaussian import MemberMoments
-from heteroscope.networks import Params, apply_layer, apply_trunk, positive, predict_mean
-from heteroscope.objective import Batch, Objective, Terms, weight_norm
-from heteroscope.predictive import member_outputs
-from heteroscope.regularisation import Strengths
-from heteroscope.scaling import Scaling
+from heteroscope.core import Strengths
+from heteroscope.data import Scaling
+from heteroscope.distributions import student_t as student
+from heteroscope.estimators import MemberMoments
+from heteroscope.networks import (
+    Batch,
+    Objective,
+    Params,
+    Terms,
+    apply_layer,
+    apply_trunk,
+    member_outputs,
+    positive,
+    predict_mean,
+    weight_norm,
+)
 
 MIN_SHAPE = 1.0
 

@@ -9,23 +9,14 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from heteroscope import defaults
 from heteroscope.baselines.heads import variance_head
-from heteroscope.engine import Task, train
-from heteroscope.gaussian import GaussianRegressor, MemberMoments
-from heteroscope.identity import Identity
-from heteroscope.metrics import squared_score
-from heteroscope.networks import Architecture, Params
-from heteroscope.objective import Objective
+from heteroscope.core import Identity, Progress, Status, defaults
+from heteroscope.data import Rows, Scaling, batch_rows
+from heteroscope.distributions import squared_score
+from heteroscope.estimators import GaussianRegressor, MemberMoments
+from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members
 from heteroscope.phases import RUNAWAY_SCORE
-from heteroscope.predictive import member_outputs, moment_match, stack_members
-from heteroscope.progress import Progress
-from heteroscope.rows import Rows, batch_rows
-from heteroscope.scaling import Scaling
-from heteroscope.solvers.adam import bearable_peak, cosine_adam
-from heteroscope.stages import Recipe, Stage
-from heteroscope.status import Status
-from heteroscope.tile import Fit, Job
+from heteroscope.training import Fit, Job, Recipe, Stage, Task, bearable_peak, cosine_adam, train
 
 
 @dataclass(eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxtyping import Array, Float
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.networks import AnyArray, Params, apply_layer, apply_network, apply_trunk
 
 TRUNKS = ("shared", "separate")

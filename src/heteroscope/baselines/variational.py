@@ -14,10 +14,8 @@ from jax.scipy.special import digamma, gammaln, logsumexp
 from jaxtyping import Array, Float
 
 from heteroscope.baselines.student import StudentRegressor, gamma_of, second_outputs
-from heteroscope.errors import InputError
-from heteroscope.networks import Params, predict_mean
-from heteroscope.objective import Batch, Objective, Terms, gaussian_nll, weight_norm
-from heteroscope.regularisation import Strengths
+from heteroscope.core import InputError, Strengths
+from heteroscope.networks import Batch, Objective, Params, Terms, gaussian_nll, predict_mean, weight_norm
 
 GammaPrior = tuple[tuple[float, float], ...]
 

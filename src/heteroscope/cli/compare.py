@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from heteroscope.cli.files import refuse_unwritable, write_table
 from heteroscope.cli.fit import Sizes
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable, write_table
 from heteroscope.cli.show import verbosity
 from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings, test_rows
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 
 NAMES = (
     "ours",
@@ -110,7 +110,7 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
         raise InputError(f"{out} is a file: name a folder with --out")
     refuse_unwritable(out / "records.csv")
     from heteroscope import comparison
-    from heteroscope.progress import progress_bar
+    from heteroscope.core import progress_bar
 
     source, settings = _source(data, settings)
     with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
@@ -152,7 +152,7 @@ def _source(data: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _write_text(text: str, path: Path) -> None:
-    from heteroscope.files import whole
+    from heteroscope.core import whole
 
     with whole(path) as partial:
         partial.write_text(text, encoding="utf-8")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.files import refuse_unwritable
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.show import print_diagnosis, print_path, verbosity
 
 _EXAMPLE = """\b
@@ -27,9 +27,8 @@ def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
     """
     figure_file, page_file = out / "diagonal.png", out / "page.html"
     refuse_unwritable(figure_file)
-    from heteroscope.demo import run_demo
-    from heteroscope.plots.diagonal import diagonal_figure
-    from heteroscope.plots.style import save_figure
+    from heteroscope.paper import run_demo
+    from heteroscope.plots import diagonal_figure, save_figure
     from heteroscope.report import write_report
 
     found = run_demo(seed, jobs, verbosity(quiet))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.files import refuse_unwritable
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.show import print_phase_counts, verbosity
 
 _EXAMPLE = """\b
@@ -31,11 +31,10 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     """
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
+    from heteroscope.core import progress_bar, whole
     from heteroscope.datasets import simulated
-    from heteroscope.files import whole
+    from heteroscope.diagrams import field_diagram
     from heteroscope.plots import save_figure, schematic
-    from heteroscope.progress import progress_bar
-    from heteroscope.theory import field_diagram
 
     x, y, y_test = simulated.field_draws(data_set, n_points=points, seed=seed)
     with progress_bar("solving", bool(verbosity(quiet)), "columns") as progress:

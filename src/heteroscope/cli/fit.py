@@ -5,12 +5,11 @@ from typing import Any
 
 import click
 
-from heteroscope import defaults
-from heteroscope.cli.files import named_features, refuse_unwritable
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import named_features, refuse_unwritable
 from heteroscope.cli.show import print_diagnosis, print_path, print_search_scores, print_training_scores, verbosity
 from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, defaults
 
 _SEARCH_ONLY = {"selection": "selection", "folds": "cv"}
 _EXAMPLE = """\b
@@ -114,9 +113,9 @@ def fit(
     pointless = [] if rho is None else [f"--{flag}" for flag, name in _SEARCH_ONLY.items() if name in given]
     if pointless:
         raise InputError(f"{pointless[0]} is about the search: leave it out, or leave out --rho and --gamma")
-    from heteroscope.datasets.tables import TableEncoder, read_table
+    from heteroscope.data import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
-    from heteroscope.storage import check_destination
+    from heteroscope.model_files import check_destination
 
     refuse_unwritable(check_destination(out))
     given["verbose"] = verbosity(quiet)
@@ -148,7 +147,7 @@ def fit(
 
 def _report(model: Any, out: Path, encoder: Any) -> None:
     """Print what was found, and save it."""
-    from heteroscope.storage import save_model
+    from heteroscope.model_files import save_model
 
     if hasattr(model, "cv_results_"):
         print_path(model)

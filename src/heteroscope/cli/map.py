@@ -5,12 +5,11 @@ from typing import Any
 
 import click
 
-from heteroscope import defaults
-from heteroscope.cli.files import named_features, refuse_unwritable
 from heteroscope.cli.fit import IntegerOrAuto, Sizes
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import named_features, refuse_unwritable
 from heteroscope.cli.show import print_phase_counts, verbosity
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, defaults
 
 _EXAMPLE = """\b
 Examples:
@@ -80,10 +79,10 @@ def map_(
     refuse_unwritable(out / "diagram.zarr")
     if report is not None:
         refuse_unwritable(report)
-    from heteroscope import backends
+    from heteroscope.core import progress_bar
+    from heteroscope.diagrams import phase_diagram
     from heteroscope.plots import diagram_array, save_figure, schematic
-    from heteroscope.progress import progress_bar
-    from heteroscope.sweep import phase_diagram
+    from heteroscope.training import cluster_backends as backends
 
     x, y, x_test, y_test, name, identity = _rows(data, target, missing)
     with progress_bar("training", bool(verbosity(quiet))) as progress, backends.backend(backend, scheduler):
@@ -115,8 +114,8 @@ def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, A
     import pandas as pd
 
     from heteroscope import datasets
-    from heteroscope.datasets.tables import TableEncoder, read_table
-    from heteroscope.identity import table_file
+    from heteroscope.core import table_file
+    from heteroscope.data import TableEncoder, read_table
 
     if Path(data).suffix.lower() not in (".csv", ".parquet"):
         if target is not None:
@@ -140,7 +139,7 @@ def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, A
 def _theory(data: str) -> Any:
     """The field theory beside the networks, where the inputs are one-dimensional and the process is known."""
     from heteroscope.datasets import simulated
-    from heteroscope.theory import field_diagram
+    from heteroscope.diagrams import field_diagram
 
     if data not in simulated.PROCESSES:
         return None

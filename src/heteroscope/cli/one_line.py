@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 QUIET_TRACKER = "ignore:resource_tracker:UserWarning"  # joblib's: after Ctrl-C it misses what killed workers held

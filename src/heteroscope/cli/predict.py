@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.files import named_features, refuse_unwritable, write_table
 from heteroscope.cli.one_line import OneLineCommand
-from heteroscope.errors import InputError
+from heteroscope.cli.output_files import named_features, refuse_unwritable, write_table
+from heteroscope.core import InputError
 
 ADDED = ("mean", "std", "lower", "upper")
 _EXAMPLE = """\b
@@ -33,8 +33,8 @@ def predict(model: Path, table: Path, out: Path | None, coverage: float, prefix:
         raise InputError(f"{out} is the table itself: name another file, so that the table is not lost")
     if out is not None:
         refuse_unwritable(out)
-    from heteroscope.datasets.tables import read_table
-    from heteroscope.storage import load_bundle
+    from heteroscope.data import read_table
+    from heteroscope.model_files import load_bundle
 
     bundle = load_bundle(model)
     if bundle.encoder is None:

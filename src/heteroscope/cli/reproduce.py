@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from heteroscope.cli.files import refuse_unwritable
 from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.show import print_recipes, verbosity
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 
 _EXAMPLE = """\b
 Examples:
@@ -58,9 +58,9 @@ def reproduce(
     finished is kept in the folder and shared between results: run the same command again to go on, or with more seeds.
     """
     refuse_unwritable(out / scale / "record.json")
-    from heteroscope.datasets.climsim import climsim_stream
-    from heteroscope.progress import progress_bar
-    from heteroscope.reproduce import RECIPES, SCALES, Kitchen, run_recipe
+    from heteroscope.core import progress_bar
+    from heteroscope.datasets import climsim_stream
+    from heteroscope.paper import RECIPES, SCALES, Kitchen, run_recipe
 
     def bar(what: str) -> Any:
         return progress_bar(what, bool(verbosity(quiet)), "done")

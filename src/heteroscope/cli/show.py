@@ -65,7 +65,7 @@ def print_search_scores(model: Any) -> None:
 
 def print_training_scores(model: Any, features: Any, y: Any) -> None:
     """What a fit at one point scored on the rows it was fitted to."""
-    from heteroscope.metrics import evaluate
+    from heteroscope.distributions import evaluate
 
     scores = evaluate(y, *model.predict(features, return_std=True))
     rows = {title: [f"{scores[name]:.4g}"] for name, title in _SCORES.items()}
@@ -121,8 +121,7 @@ def print_recipes(recipes: Any, kitchen: Any) -> None:
     """Every result by its name, where it stands in the paper, and the time it takes."""
     from rich.table import Table
 
-    from heteroscope.reproduce import read_record
-    from heteroscope.reproduce.costs import seconds_together
+    from heteroscope.paper import read_record, seconds_together
 
     table = Table(title=f"What can be reproduced, at scale {kitchen.scale.name}", **_TABLE)
     for name in ("name", "in the paper", "what it is", "about", "took here"):

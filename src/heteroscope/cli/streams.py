@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 
 
 def is_stream(path: Path) -> bool:
@@ -15,8 +15,8 @@ def is_stream(path: Path) -> bool:
 
 def open_named(path: Path, target: str | None) -> Any:
     """The stream of a folder or file, ClimSim's training part if its files are there."""
-    from heteroscope.datasets.climsim import SOLAR_FLUX, climsim_stream, is_climsim
-    from heteroscope.streams import open_stream
+    from heteroscope.data import open_stream
+    from heteroscope.datasets import SOLAR_FLUX, climsim_stream, is_climsim
 
     if is_climsim(path):
         return climsim_stream(path, target or SOLAR_FLUX)
@@ -25,8 +25,8 @@ def open_named(path: Path, target: str | None) -> Any:
 
 def test_rows(path: Path, target: str | None, test: Path | None, seed: int) -> Any:
     """Rows to test on: a draw from the stream named, or the paper's draw from ClimSim's validation part."""
-    from heteroscope.datasets.climsim import SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
-    from heteroscope.streams.survey import draw_rows
+    from heteroscope.data import draw_rows
+    from heteroscope.datasets import SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
 
     if test is not None:
         stream = open_named(test, target)
@@ -39,7 +39,7 @@ def test_rows(path: Path, target: str | None, test: Path | None, seed: int) -> A
 
 def stream_settings(path: Path, stream: Any, epochs: float | None, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of an estimator: `--epochs` as steps, and the paper's network and batches for ClimSim unless given."""
-    from heteroscope.datasets.climsim import PAPER, is_climsim
+    from heteroscope.datasets import PAPER, is_climsim
 
     found = (PAPER if is_climsim(path) else {}) | given
     if epochs is not None:

@@ -1,9 +1,9 @@
 """Methods side by side: every method on every split of a data set, one record each, and one table of them all."""
 
-from heteroscope.baselines.methods import METHODS, choose_methods, left_out
-from heteroscope.comparison.records import SCORES
+from heteroscope.baselines import METHODS, choose_methods, left_out
+from heteroscope.comparison.fit_records import SCORES
 from heteroscope.comparison.running import N_SPLITS, compare
-from heteroscope.comparison.tables import cell_texts, markdown, summary
+from heteroscope.comparison.summaries import cell_texts, markdown, summary
 
 __all__ = [
     "METHODS",

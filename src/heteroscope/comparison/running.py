@@ -10,26 +10,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from heteroscope import datasets, metrics
-from heteroscope.baselines import BASELINES
-from heteroscope.baselines.methods import choose_methods
-from heteroscope.comparison.records import (
-    SCORES,
-    Record,
-    keep_record,
-    kept_record,
-    open_folder,
-    run_folder,
-)
+from heteroscope import datasets
+from heteroscope.baselines import BASELINES, choose_methods
+from heteroscope.comparison.fit_records import SCORES, Record, keep_record, kept_record, open_folder, run_folder
 from heteroscope.comparison.splits import StreamSplit, is_named, make_splits
-from heteroscope.datasets import Protocol, Split
-from heteroscope.datasets.simulated import PROCESSES
-from heteroscope.datasets.tables import Missing
-from heteroscope.errors import InputError, positive_integer
-from heteroscope.identity import Identity, given_arrays, settings_of, table_file
-from heteroscope.progress import Progress
-from heteroscope.rows import Rows
-from heteroscope.streams.stream import Stream
+from heteroscope.core import Identity, InputError, Progress, given_arrays, positive_integer, settings_of, table_file
+from heteroscope.data import Missing, Rows, Stream
+from heteroscope.datasets import PROCESSES, Protocol, Split
+from heteroscope.distributions import metrics
 
 N_SPLITS = 20
 

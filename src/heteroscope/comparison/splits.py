@@ -6,11 +6,9 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from heteroscope import datasets
-from heteroscope.datasets import Protocol, Split, literature_splits, paper_split
-from heteroscope.datasets.split import Indices
-from heteroscope.datasets.tables import Missing, TableEncoder, read_table
-from heteroscope.errors import InputError
-from heteroscope.streams.stream import Stream
+from heteroscope.core import InputError
+from heteroscope.data import Missing, Stream, TableEncoder, read_table
+from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
 
 class StreamSplit(NamedTuple):

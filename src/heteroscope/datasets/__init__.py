@@ -3,14 +3,36 @@
 import difflib
 from typing import Any, Literal, get_args
 
-from heteroscope.datasets import simulated, uci
-from heteroscope.datasets.split import Sample, Split, literature_splits, paper_split
-from heteroscope.errors import InputError
-from heteroscope.identity import Identity, named_set
+from heteroscope.core import Identity, InputError, named_set
+from heteroscope.datasets import climsim, simulated, uci
+from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
+from heteroscope.datasets.climsim_made_up import write_made_up
+from heteroscope.datasets.simulated import PROCESSES
+from heteroscope.datasets.splitting import Indices, Sample, Split, literature_splits, paper_split
 
 Protocol = Literal["paper", "literature"]
 
-__all__ = ["Protocol", "Sample", "Split", "identify", "literature_splits", "load", "names", "paper_split", "splits"]
+__all__ = [
+    "PAPER",
+    "PROCESSES",
+    "SOLAR_FLUX",
+    "TEST_ROWS",
+    "Indices",
+    "Protocol",
+    "Sample",
+    "Split",
+    "climsim",
+    "climsim_stream",
+    "identify",
+    "is_climsim",
+    "literature_splits",
+    "load",
+    "names",
+    "paper_split",
+    "simulated",
+    "splits",
+    "write_made_up",
+]
 
 
 def names() -> tuple[str, ...]:

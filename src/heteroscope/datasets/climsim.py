@@ -9,10 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from heteroscope.errors import InputError
-from heteroscope.rows import Rows
-from heteroscope.streams.npy_files import NpyFile, NpyStream
-from heteroscope.streams.survey import draw_rows
+from heteroscope.core import InputError
+from heteroscope.data import NpyFile, NpyStream, Rows, draw_rows
 
 LEVELS = 60
 COLUMNS = 384  # atmospheric columns of a time step; rows are time-major

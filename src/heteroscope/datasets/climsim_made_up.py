@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from heteroscope.core import InputError, Progress
 from heteroscope.datasets.climsim import COLUMNS, INPUTS, LEVELS, OUTPUTS, SURFACE, Part, create_files, full_name
-from heteroscope.errors import InputError
-from heteroscope.progress import Progress
 
 N_MODES = 4
 STEPS_A_DAY = 72

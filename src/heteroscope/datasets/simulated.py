@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64
 
-from heteroscope.datasets.split import Split
-from heteroscope.errors import InputError
-from heteroscope.identity import named_set
+from heteroscope.core import InputError, named_set
+from heteroscope.datasets.splitting import Split
 
 Function = Callable[[Float64[np.ndarray, " point"]], Float64[np.ndarray, " point"]]
 

@@ -14,8 +14,8 @@ from typing import IO
 import numpy as np
 from jaxtyping import Float64
 
-from heteroscope.datasets.split import Sample
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
+from heteroscope.datasets.splitting import Sample
 
 INSTALL = 'pip install "heteroscope[uci]"'
 

@@ -1,5 +1,6 @@
 """The paper's nonparametric field theory, solved to machine precision: see docs/field.md."""
 
+from heteroscope.core import Status
 from heteroscope.field.averages import NoiseAverage, noise_average
 from heteroscope.field.chain import Chain, chain
 from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
@@ -22,7 +23,6 @@ from heteroscope.field.observables import Observables, observables
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.tables import Table, solve_graph, table
-from heteroscope.status import Status
 
 __all__ = [
     "Branch",

@@ -12,12 +12,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, Status
 from heteroscope.field.chain import chain
 from heteroscope.field.diagram import Values, solve_cells
 from heteroscope.field.observables import Observables, observables
 from heteroscope.field.parallel import Progress
-from heteroscope.status import Status
 
 
 class NoiseAverage(NamedTuple):

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dgbsv, dpbsv, dptsv
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.field.lattice import Field, inner
 
 # A few units in the last place on the diagonal keep rounding from making a stiff chain indefinite. What they cost falls

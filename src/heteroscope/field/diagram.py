@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 from numpy.typing import ArrayLike
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.field.chain import chain
 from heteroscope.field.functional import Problem
 from heteroscope.field.lattice import Lattice

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, Status, logits
 from heteroscope.field.chain import chain
 from heteroscope.field.continuation import Point, Row, advance, trace
 from heteroscope.field.diagram import Values
@@ -26,8 +26,6 @@ from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import is_minimum
 from heteroscope.field.stiff import stiff_fold
-from heteroscope.regularisation import logits
-from heteroscope.status import Status
 
 _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the branch is picked up
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left

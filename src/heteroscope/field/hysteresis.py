@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, Status
 from heteroscope.field.chain import chain
 from heteroscope.field.diagram import GridSolution, Values, stack
 from heteroscope.field.functional import Fields, Problem
@@ -21,7 +21,6 @@ from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, apart, minimise
 from heteroscope.field.starts import flat
 from heteroscope.field.steps import best_mean
-from heteroscope.status import Status
 
 
 class Hysteresis(NamedTuple):

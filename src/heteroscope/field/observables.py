@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from heteroscope.core import Status
+from heteroscope.distributions import mean_mse, std_mse
 from heteroscope.field.diagram import GridSolution
 from heteroscope.field.lattice import Field, Lattice
-from heteroscope.metrics import mean_mse, std_mse
-from heteroscope.status import Status
 
 
 class Observables(NamedTuple):

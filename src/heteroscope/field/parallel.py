@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from joblib import Parallel, delayed
 
-from heteroscope.progress import Progress
+from heteroscope.core import Progress
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

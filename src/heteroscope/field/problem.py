@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError, alpha_beta, logits
 from heteroscope.field.functional import Problem
 from heteroscope.field.lattice import Field, Lattice
-from heteroscope.regularisation import alpha_beta, logits
 
 
 def state(lattice: Lattice, y: ArrayLike, rho: float, gamma: float, variance: ArrayLike | None = None) -> Problem:

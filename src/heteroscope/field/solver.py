@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from heteroscope.core import Status
 from heteroscope.field.functional import Fields, Problem, energy, equations, runaway_bound
 from heteroscope.field.lattice import Field
 from heteroscope.field.steps import alternate, best_mean, newton
-from heteroscope.status import Status
 
 _SAME = 1e-4
 _ALTERNATIONS = 4  # before Newton, and again after each Newton step that was refused

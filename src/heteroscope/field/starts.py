@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.field.functional import Fields, Problem
 from heteroscope.field.lattice import inner
 from heteroscope.field.steps import best_mean

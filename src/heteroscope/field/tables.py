@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.field.graph import Edges, Graph
 from heteroscope.field.lattice import Field
 from heteroscope.field.problem import state

@@ -1,19 +1,49 @@
 """Datasets -> matplotlib figures. Nothing here trains: what is drawn was handed over, averaged over seeds at most."""
 
+from heteroscope.plots.cells import edges
 from heteroscope.plots.diagonal import diagonal_figure
 from heteroscope.plots.field import fold_figure
 from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
 from heteroscope.plots.slices import diagonal_slices
-from heteroscope.plots.style import save_figure
+from heteroscope.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    PHASE_COLOURS,
+    PURPLE,
+    SKY,
+    VERMILION,
+    house_style,
+    logit_axis,
+    new_figure,
+    plain_log_axis,
+    save_figure,
+)
 
 __all__ = [
+    "BLUE",
+    "GREY",
+    "INK",
+    "ORANGE",
+    "PALE",
+    "PHASE_COLOURS",
+    "PURPLE",
+    "SKY",
+    "VERMILION",
     "diagonal_figure",
     "diagonal_slices",
     "diagram_array",
+    "edges",
     "fold_figure",
+    "house_style",
+    "logit_axis",
+    "new_figure",
     "phase_maps",
+    "plain_log_axis",
     "save_figure",
     "schematic",
 ]

@@ -8,9 +8,8 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import expit, logit
 
-from heteroscope.diagram import CELL, majority_phase, std_over_seeds
-from heteroscope.errors import InputError
-from heteroscope.status import Status
+from heteroscope.core import InputError, Status
+from heteroscope.diagrams import CELL, majority_phase, std_over_seeds
 
 Diagrams = xr.Dataset | Mapping[str, xr.Dataset]
 GridValues = Float[np.ndarray, "rho gamma"]

@@ -14,16 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, LogLocator, MaxNLocator, NullLocator
 
-from heteroscope.errors import InputError
-from heteroscope.plots.cells import (
-    Cells,
-    Diagrams,
-    GridValues,
-    by_name,
-    judged_on,
-    read_cells,
-    summarised,
-)
+from heteroscope.core import InputError
+from heteroscope.plots.cells import Cells, Diagrams, GridValues, by_name, judged_on, read_cells, summarised
 from heteroscope.plots.panels import (
     BOUNDARY,
     HALO,

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from scipy.special import expit, logit
 
-from heteroscope.diagram import PHASES
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
+from heteroscope.diagrams import PHASES
 from heteroscope.plots.cells import Cells, Diagrams, by_name, read_cells
 from heteroscope.plots.panels import (
     FOLD,

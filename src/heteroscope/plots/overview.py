@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from heteroscope.diagram import PHASES
+from heteroscope.diagrams import PHASES
 from heteroscope.plots.cells import Cells, edges, read_cells
 from heteroscope.plots.fits import Fit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
 from heteroscope.plots.panels import (

@@ -10,7 +10,7 @@ from scipy.interpolate import RegularGridInterpolator
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scipy.special import expit, logit
 
-from heteroscope.diagram import PHASES
+from heteroscope.diagrams import PHASES
 from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, edges
 

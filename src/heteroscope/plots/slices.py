@@ -11,20 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from heteroscope.diagram import diagonal_cells
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
+from heteroscope.diagrams import diagonal_cells
 from heteroscope.plots.cells import Cells, Diagrams, by_name, by_seed, judged_on, read_cells, summarised
 from heteroscope.plots.panels import Margins, legend_below, legend_height, panel_grid
 from heteroscope.plots.stripes import find_stripes, shade
-from heteroscope.plots.style import (
-    BLUE,
-    STAR,
-    house_style,
-    literal,
-    logit_axis,
-    metric_name,
-    plain_log_axis,
-)
+from heteroscope.plots.style import BLUE, STAR, house_style, literal, logit_axis, metric_name, plain_log_axis
 
 SLICE_METRICS = ("mean_mse", "std_mse")
 PANEL = (2.0, 1.45)  # inches

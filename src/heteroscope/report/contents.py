@@ -7,12 +7,11 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import logit, ndtr
 
-from heteroscope.diagram import PHASES, diagonal_cells, majority_phase, std_over_seeds
-from heteroscope.errors import InputError
-from heteroscope.plots.style import PHASE_COLOURS
+from heteroscope.core import InputError, Status
+from heteroscope.diagrams import PHASES, diagonal_cells, majority_phase, std_over_seeds
+from heteroscope.plots import PHASE_COLOURS
 from heteroscope.report.measures import MEASURES, Measure, colour_limits
 from heteroscope.report.packing import pack_bytes, pack_floats, pack_log_rows, pack_rows, pack_shares
-from heteroscope.status import Status
 
 ROWS = 256  # of a diagram, all splits together, at which the page draws each model, if they fit
 PREDICTION_BYTES = 3_000_000  # for all models' mean and std at these rows, before base64 adds a third

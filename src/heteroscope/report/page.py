@@ -15,7 +15,7 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
 from heteroscope.report.contents import page_contents
 
 # In this order they are one script: each uses only what stands above it.

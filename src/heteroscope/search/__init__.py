@@ -1,22 +1,28 @@
 """Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
 
 from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
-from heteroscope.search.points import Fold, Folds, Logits, Point, cross_validate
+from heteroscope.search.folds import checked_share, held_out_fold, make_folds
+from heteroscope.search.points import Fold, FoldResult, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, held_out_scores, results_table
-from heteroscope.search.selection import SELECTIONS, row_loss
+from heteroscope.search.selection import SELECTIONS, choose, row_loss
 
 __all__ = [
     "JUDGES",
     "SELECTIONS",
     "Fold",
+    "FoldResult",
     "Folds",
     "Logits",
     "Point",
     "Race",
     "Search",
+    "checked_share",
+    "choose",
     "cross_validate",
+    "held_out_fold",
     "held_out_scores",
+    "make_folds",
     "results_table",
     "row_loss",
     "scale_for_all_rows",

@@ -8,7 +8,7 @@ Models that know all rows need less of it: scale^2 - 1 falls as 1 / rows^2.
 import numpy as np
 from scipy import stats
 
-from heteroscope import metrics
+from heteroscope.distributions import metrics
 from heteroscope.search.points import Folds, Point, held_rows
 
 COVERAGE = 0.9

@@ -6,9 +6,8 @@ import numpy as np
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from heteroscope import defaults
-from heteroscope.errors import InputError
-from heteroscope.rows import Rows, merge_rows
+from heteroscope.core import InputError, defaults
+from heteroscope.data import Rows, merge_rows
 from heteroscope.search.points import Fold
 
 

@@ -6,16 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope import metrics
-from heteroscope.engine import Task, train
+from heteroscope.core import Progress, Status
+from heteroscope.data import Rows, Scaling
+from heteroscope.distributions import metrics
+from heteroscope.networks import moment_match, predict_members, stack_members, widest_std
 from heteroscope.phases import Observables, Phase, label, observe
-from heteroscope.predictive import moment_match, predict_members, stack_members, widest_std
-from heteroscope.progress import Progress
-from heteroscope.rows import Rows
-from heteroscope.scaling import Scaling
-from heteroscope.stages import Recipe
-from heteroscope.status import Status
-from heteroscope.tile import Fit, Job
+from heteroscope.training import Fit, Job, Recipe, Task, train
 
 Logits = tuple[float, float]  # of rho and of gamma
 Moments = tuple[Float[np.ndarray, " held"], Float[np.ndarray, " held"]]  # mean and std

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.grids import bisect, refine
+from heteroscope.core import Progress, alpha_beta, bisect, logits_from_alpha_beta, refine
 from heteroscope.phases import Phase
-from heteroscope.progress import Progress
-from heteroscope.regularisation import alpha_beta, logits_from_alpha_beta
 from heteroscope.search.points import Folds, Logits, Point, believable, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import (
@@ -25,7 +23,7 @@ from heteroscope.search.selection import (
     losses_and_scores,
     paper_midpoint,
 )
-from heteroscope.stages import Recipe
+from heteroscope.training import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
 JUDGES = 2  # members a fold by which points are judged whose std is scaled

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import expit
 
-from heteroscope import metrics
+from heteroscope.distributions import metrics
 from heteroscope.search.calibration import std_scale
 from heteroscope.search.points import Folds, Point, held_rows
 from heteroscope.search.selection import held_out_loss

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope import metrics
-from heteroscope.errors import InputError
+from heteroscope.core import InputError
+from heteroscope.distributions import metrics
 from heteroscope.phases import Phase
 from heteroscope.search.calibration import HOPELESS_SCALE, std_scale
 from heteroscope.search.points import Folds, Point, held_rows
-from heteroscope.stages import Recipe
+from heteroscope.training import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)

@@ -1,0 +1,90 @@
+"""Two ways of naming a regularisation, (rho, gamma) and (alpha, beta), and the limits that Proposition 1 rules out.
+
+alpha = gamma (1 - rho) / rho,    beta = (1 - gamma)(1 - rho) / rho
+"""
+
+import math
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from heteroscope.core.errors import InputError
+
+# Why Proposition 1 leaves the open square (0, 1)^2 only: one sentence for each of its edges.
+_EDGES = {
+    ("rho", 1.0): "rho = 1 is maximum likelihood without any penalty: the mean interpolates, the precision grows "
+    "without bound and no minimum exists; choose rho < 1, for example 0.99",
+    ("rho", 0.0): "rho = 0 ignores the data: every pair of constant functions is a minimum, so none is unique; "
+    "choose rho > 0, for example 0.5",
+    ("gamma", 1.0): "gamma = 1 leaves the precision without a penalty: it diverges wherever the mean meets a data "
+    "point, so no minimum exists; choose gamma < 1, for example 0.9",
+    ("gamma", 0.0): "gamma = 0 leaves the mean without a penalty: it interpolates, and a constant precision then "
+    "grows at no cost, so no minimum exists; choose gamma > 0, for example 0.1",
+}
+
+
+class Strengths(NamedTuple):
+    """The objective's three coefficients: rho, (1 - rho) gamma and (1 - rho)(1 - gamma)."""
+
+    likelihood: Any
+    mean_penalty: Any
+    precision_penalty: Any
+
+
+Float64: TypeAlias = np.ndarray | np.floating | float
+
+
+def check_rho_gamma(rho: object, gamma: object) -> tuple[float, float]:
+    """Both as floats strictly between 0 and 1, or an error that names the limit and why it has no solution."""
+    return _check_open_unit("rho", rho), _check_open_unit("gamma", gamma)
+
+
+def _check_open_unit(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} must be a number between 0 and 1, got {value!r}; write {name}=0.5, without quotes")
+    number = float(value)
+    if (name, number) in _EDGES:
+        raise InputError(_EDGES[name, number])
+    if not 0.0 < number < 1.0:
+        raise InputError(f"{name} must lie strictly between 0 and 1, got {number:g}")
+    return number
+
+
+def strengths(logit_rho: Float64, logit_gamma: Float64) -> Strengths:
+    """rho, (1 - rho) gamma, (1 - rho)(1 - gamma) in float64; logits keep 1 - gamma exact where gamma rounds to one."""
+    rest = _log_expit(-np.float64(logit_rho))
+    return Strengths(
+        likelihood=np.exp(_log_expit(np.float64(logit_rho))),
+        mean_penalty=np.exp(rest + _log_expit(np.float64(logit_gamma))),
+        precision_penalty=np.exp(rest + _log_expit(-np.float64(logit_gamma))),
+    )
+
+
+def alpha_beta(logit_rho: Float64, logit_gamma: Float64) -> tuple[Float64, Float64]:
+    """alpha = gamma (1 - rho) / rho, beta = (1 - gamma)(1 - rho) / rho: penalties for a likelihood of weight one."""
+    log_ratio, logit_gamma = -np.float64(logit_rho), np.float64(logit_gamma)
+    return np.exp(log_ratio + _log_expit(logit_gamma)), np.exp(log_ratio + _log_expit(-logit_gamma))
+
+
+def logits_from_alpha_beta(alpha: Float64, beta: Float64) -> tuple[Float64, Float64]:
+    """logit rho = -log(alpha + beta) and logit gamma = log(alpha / beta): the inverse of `alpha_beta`."""
+    if not (np.all(np.asarray(alpha) > 0) and np.all(np.asarray(beta) > 0)):
+        raise InputError("alpha and beta must both be positive: without either penalty the objective has no minimum")
+    log_alpha, log_beta = np.log(np.float64(alpha)), np.log(np.float64(beta))
+    return -np.logaddexp(log_alpha, log_beta), log_alpha - log_beta
+
+
+def logits(rho: object, gamma: object) -> tuple[float, float]:
+    """(logit rho, logit gamma) of a checked pair."""
+    checked_rho, checked_gamma = check_rho_gamma(rho, gamma)
+    return _logit(checked_rho), _logit(checked_gamma)
+
+
+def _logit(value: float) -> float:
+    return math.log(value) - math.log1p(-value)
+
+
+def _log_expit(value: Float64) -> Float64:
+    """log 1 / (1 + exp(-value)); scipy has it too, but its import would be a fifth of a worker's start."""
+    return -np.logaddexp(0.0, -value)

@@ -1,0 +1,50 @@
+"""Centre and scale of the inputs and of the target: networks see mean 0 and variance 1, users their units."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from heteroscope.core import InputError
+
+ROUNDING = 1e-12  # a spread below this share of the centre is rounding, not variation
+
+
+class Scaling(NamedTuple):
+    """standardised = (value - centre) / scale; what does not vary keeps scale one."""
+
+    x_centre: Float[np.ndarray, " feature"]
+    x_scale: Float[np.ndarray, " feature"]
+    y_centre: float
+    y_scale: float
+
+    def inputs(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
+        """Standardised inputs in single precision; the subtraction is done in double."""
+        return ((x - self.x_centre) / self.x_scale).astype(np.float32)
+
+    def targets(self, y: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
+        """Standardised targets in single precision."""
+        return ((y - self.y_centre) / self.y_scale).astype(np.float32)
+
+
+def fit_scaling(
+    x: Float[np.ndarray, "point feature"], y: Float[np.ndarray, " point"], weight: Float[np.ndarray, " point"]
+) -> Scaling:
+    """Weighted means and standard deviations."""
+    x_centre, y_centre = np.average(x, axis=0, weights=weight), float(np.average(y, weights=weight))
+    with np.errstate(over="ignore", invalid="ignore"):
+        x_scale = np.sqrt(np.average((x - x_centre) ** 2, axis=0, weights=weight))
+        y_scale = float(np.sqrt(np.average((y - y_centre) ** 2, weights=weight)))
+    _refuse_extremes("column {column} of the inputs", x, x_scale)
+    _refuse_extremes("the target", y[:, None], np.array([y_scale]))
+    x_scale = np.where(x_scale > ROUNDING * np.abs(x_centre), x_scale, 1.0)
+    return Scaling(x_centre, x_scale, y_centre, y_scale if y_scale > ROUNDING * abs(y_centre) else 1.0)
+
+
+def _refuse_extremes(what: str, values: Float[np.ndarray, "point column"], scale: Float[np.ndarray, " column"]) -> None:
+    """Squares of numbers beyond 1e154 or below 1e-154 overflow or vanish: the spread would be none or infinite."""
+    lost = ~np.isfinite(scale) | ((scale == 0) & (values.max(axis=0) > values.min(axis=0)))
+    if lost.any():
+        column = int(np.argmax(lost))
+        size = np.abs(values[:, column]).max()
+        raise InputError(f"{what.format(column=column)} has values of size {size:.0e}: express it in another unit")

@@ -1,0 +1,6 @@
+"""Data larger than memory: one small interface to Parquet, `.npy`, Zarr and NetCDF, read in shuffled blocks."""
+
+from heteroscope.data.streams.opening import open_stream, repack
+from heteroscope.data.streams.stream import Stream
+
+__all__ = ["Stream", "open_stream", "repack"]

@@ -1,0 +1,123 @@
+"""From what a user has, a folder, a list of files or a pair of arrays on disk, to one stream."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jaxtyping import Float
+
+from heteroscope.core import InputError
+from heteroscope.data.streams.labelled_files import NETCDF, LabelledStream
+from heteroscope.data.streams.npy_files import NpyStream
+from heteroscope.data.streams.parquet_files import ParquetStream
+from heteroscope.data.streams.stream import Block, Stream
+
+GROUP_ROWS = 16_384
+
+
+class ChainedStream(Stream):
+    """Files of the same columns, one after the other."""
+
+    def __init__(self, parts: Sequence[Stream]) -> None:
+        self._parts = list(parts)
+        first = self._parts[0]
+        for part in self._parts[1:]:
+            if part.feature_names != first.feature_names:
+                other = sorted(set(part.feature_names) ^ set(first.feature_names))
+                what = f"column {other[0]!r} is in one only" if other else "their columns are in different order"
+                raise InputError(
+                    f"{part.files()[0]} and {first.files()[0]} do not belong together ({what}): name the `features`"
+                )
+        self.feature_names, self.target_name, self.named = first.feature_names, first.target_name, first.named
+        self._edges = np.concatenate([[0], np.cumsum([part.n_rows for part in self._parts], dtype=np.int64)])
+        self.n_rows = int(self._edges[-1])
+
+    def files(self) -> list[Path]:
+        """The files of all parts."""
+        return [path for part in self._parts for path in part.files()]
+
+    def blocks(self) -> list[Block]:
+        """The blocks of all parts: no block lies in two files."""
+        return [
+            Block(int(start) + block.first, int(start) + block.stop)
+            for start, part in zip(self._edges[:-1], self._parts, strict=True)
+            for block in part.blocks()
+        ]
+
+    def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
+        """The rows, from one file or from several."""
+        low = int(np.searchsorted(self._edges, first, side="right")) - 1
+        high = int(np.searchsorted(self._edges, stop, side="left"))
+        parts = []
+        for number in range(low, high):
+            start, end = int(self._edges[number]), int(self._edges[number + 1])
+            parts.append(self._parts[number].read(max(first, start) - start, min(stop, end) - start))
+        x, y = zip(*parts, strict=True)
+        return np.concatenate(x), np.concatenate(y)
+
+
+def open_stream(where: Any, target: Any = None, features: Sequence[str] | None = None) -> Stream:
+    """A stream of `where`: a folder or file of Parquet, a Zarr store, a NetCDF file, a list of such files, or a pair
+    `(inputs.npy, targets.npy)`.
+
+    `target` names the column to predict (for a pair, its number or nothing if there is one only); `features` the
+    others to use, by default all. Nothing but names and sizes is read yet.
+    """
+    if isinstance(where, tuple | list) and len(where) == 2 and all(Path(part).suffix == ".npy" for part in where):
+        return NpyStream(where[0], where[1], target)
+    chosen = None if features is None else tuple(features)
+    paths = [Path(part) for part in where] if isinstance(where, tuple | list) else _within(Path(where))
+    if not paths:
+        raise InputError("the list of files is empty: name at least one")
+    if not isinstance(target, str):
+        raise InputError(f"say which column of {paths[0]} to predict, such as target='price'")
+    if chosen and target in chosen:
+        raise InputError(f"{target!r} is the target and one of the features: leave it out of `features`")
+    parts = [_one(path, target, chosen) for path in paths]
+    return parts[0] if len(parts) == 1 else ChainedStream(parts)
+
+
+def is_store(path: Path) -> bool:
+    """Is this folder one Zarr store?"""
+    return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata"))
+
+
+def repack(source: str | Path, folder: str | Path) -> list[Path]:
+    """Copy a Parquet file, or a folder of them, into files whose row groups of 16,384 rows can be mixed in memory."""
+    folder, written = Path(folder), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in _within(Path(source)):
+        try:
+            with pq.ParquetFile(path) as file:
+                target = folder / path.name
+                if target.resolve() == path.resolve():
+                    raise InputError(f"{folder} holds {path.name} itself: name another folder")
+                with pq.ParquetWriter(target, file.schema_arrow) as writer:
+                    for batch in file.iter_batches(GROUP_ROWS, use_threads=False):
+                        writer.write_batch(batch, row_group_size=GROUP_ROWS)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path} is not a whole Parquet file ({error}): write it again") from error
+        written.append(target)
+    return written
+
+
+def _within(path: Path) -> list[Path]:
+    if not path.is_dir() or is_store(path):
+        return [path]
+    found = sorted(path.glob("*.parquet"))
+    if not found:
+        raise InputError(f"{path} has no .parquet files and is no Zarr store: name the files, or a pair of .npy files")
+    return found
+
+
+def _one(path: Path, target: str, features: tuple[str, ...] | None) -> Stream:
+    if path.suffix.lower() == ".parquet":
+        return ParquetStream(path, target, features)
+    if path.suffix.lower() in (*NETCDF, ".zarr") or path.is_dir():
+        return LabelledStream(path, target, features)
+    if not path.exists():
+        raise InputError(f"{path} does not exist: check the name, or give the full path")
+    raise InputError(f"{path} is no stream: give .parquet, .zarr or .nc, or a pair (inputs.npy, targets.npy)")

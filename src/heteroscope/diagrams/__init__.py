@@ -1,0 +1,34 @@
+"""Phase diagrams: Datasets of networks or of the field theory over (rho, gamma)."""
+
+from heteroscope.diagrams.dataset import (
+    CELL,
+    PHASES,
+    diagonal_cells,
+    majority_phase,
+    over_seeds,
+    std_over_seeds,
+    without_rows,
+)
+from heteroscope.diagrams.label_agreement import agreement
+from heteroscope.diagrams.store import CODES, code, decoded, open_diagram
+from heteroscope.diagrams.sweep import phase_diagram, rows_a_step, steps_of_a_model
+from heteroscope.diagrams.theory import field_diagram
+
+__all__ = [
+    "CELL",
+    "CODES",
+    "PHASES",
+    "agreement",
+    "code",
+    "decoded",
+    "diagonal_cells",
+    "field_diagram",
+    "majority_phase",
+    "open_diagram",
+    "over_seeds",
+    "phase_diagram",
+    "rows_a_step",
+    "std_over_seeds",
+    "steps_of_a_model",
+    "without_rows",
+]

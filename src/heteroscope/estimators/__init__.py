@@ -1,0 +1,15 @@
+"""The scikit-learn face: one point, the search, and Optuna."""
+
+from heteroscope.estimators.base import GaussianRegressor, MemberMoments, member_seeds, refuse_store, refuse_stream
+from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
+
+__all__ = [
+    "GaussianRegressor",
+    "HeteroskedasticRegressor",
+    "HeteroskedasticRegressorCV",
+    "MemberMoments",
+    "PointRegressor",
+    "member_seeds",
+    "refuse_store",
+    "refuse_stream",
+]

@@ -1,0 +1,23 @@
+"""Fitted models on disk, and back."""
+
+from heteroscope.model_files.folders import (
+    ARRAYS,
+    DESCRIPTION,
+    FORMAT,
+    Bundle,
+    check_destination,
+    load_bundle,
+    load_model,
+    save_model,
+)
+
+__all__ = [
+    "ARRAYS",
+    "DESCRIPTION",
+    "FORMAT",
+    "Bundle",
+    "check_destination",
+    "load_bundle",
+    "load_model",
+    "save_model",
+]

@@ -1,0 +1,66 @@
+"""What one model minimises: the (rho, gamma) objective, and the squared error that its mean is fitted to first.
+
+    L = rho * (1/2N) sum_i [precision_i (mean_i - y_i)^2 - log precision_i]
+        + (1 - rho) * [gamma |mean weights|^2 + (1 - gamma) |precision weights|^2]
+
+Only weights are penalised; biases are free, so that a strong penalty leaves the constant model.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from heteroscope.core import Strengths
+from heteroscope.networks.model import AnyArray, Network, Params, predict_mean, predict_precision
+
+
+class Batch(NamedTuple):
+    """Rows that one model is fitted to; weights average to one, and padding rows weigh nothing."""
+
+    x: Float[AnyArray, "point feature"]
+    y: Float[AnyArray, " point"]
+    weight: Float[AnyArray, " point"]
+
+
+class Terms(NamedTuple):
+    """The two parts of an objective, which is their sum."""
+
+    likelihood: Float[Array, ""]
+    penalty: Float[Array, ""]
+
+
+Objective: TypeAlias = Callable[[Params, Batch, Strengths, str], Terms]
+
+
+def gaussian_nll(
+    mean: Float[Array, " point"], precision: Float[Array, " point"], y: Float[AnyArray, " point"]
+) -> Float[Array, " point"]:
+    """(precision (mean - y)^2 - log precision) / 2 a row: the negative log likelihood up to log(2 pi) / 2."""
+    return 0.5 * (precision * (mean - y) ** 2 - jnp.log(precision))
+
+
+def weight_norm(network: Network) -> Float[Array, ""]:
+    """|weights|^2 of a network, biases left out."""
+    return sum((jnp.sum(layer.weight**2) for layer in network), start=jnp.zeros(()))
+
+
+def joint_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """rho mean[w nll] + (1 - rho) gamma |mean weights|^2 + (1 - rho)(1 - gamma) |precision weights|^2."""
+    mean = predict_mean(params, batch.x, activation)
+    precision = predict_precision(params, batch.x, activation)
+    return Terms(
+        likelihood=strengths.likelihood * jnp.mean(batch.weight * gaussian_nll(mean, precision, batch.y)),
+        penalty=strengths.mean_penalty * weight_norm(params.mean)
+        + strengths.precision_penalty * weight_norm(params.precision),
+    )
+
+
+def mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """rho mean[w (mean - y)^2 / 2] + (1 - rho) gamma |mean weights|^2: the joint objective at precision one."""
+    mean = predict_mean(params, batch.x, activation)
+    return Terms(
+        likelihood=strengths.likelihood * jnp.mean(batch.weight * 0.5 * (mean - batch.y) ** 2),
+        penalty=strengths.mean_penalty * weight_norm(params.mean),
+    )

@@ -1,6 +1,0 @@
-"""Data larger than memory: one small interface to Parquet, `.npy`, Zarr and NetCDF, read in shuffled blocks."""
-
-from heteroscope.streams.opening import open_stream, repack
-from heteroscope.streams.stream import Stream
-
-__all__ = ["Stream", "open_stream", "repack"]

@@ -1,0 +1,127 @@
+"""What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from heteroscope.core import Identity, InputError, claimed, defaults, progress_bar
+from heteroscope.data import Order, Stream, Survey, batch_rows, survey
+from heteroscope.distributions import metrics
+from heteroscope.networks import stack_members
+from heteroscope.phases import observe
+from heteroscope.search import Fold, FoldResult, Folds, Point, Search, choose
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.streaming.checkpoint import describe, kept_choice
+from heteroscope.training.streaming.rounds import Plan, train_on_stream
+from heteroscope.training.streaming.worker import Judging, Reading
+from heteroscope.training.tile import Fit, Job
+
+SEARCH_SHARE = 0.1  # of the rows that a search is judged by, if that is not more than a survey keeps
+
+
+class Ground(NamedTuple):
+    """What models of one fit stand on: the surveyed stream, its order, and a folder for what must not be lost."""
+
+    survey: Survey
+    order: Order
+    store: Path | None
+    n_jobs: int | None
+    verbose: bool
+
+    def train(
+        self, name: str, method: Identity, jobs: Sequence[Job], recipe: Recipe, read: Reading, drops: bool = False
+    ) -> list[Fit]:
+        """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's.
+
+        `method` declares what the jobs minimise and at which points.
+        """
+        judging = Judging(self.survey.sample, self.survey.held, read)
+        plan = Plan(self.order, jobs, recipe, judging, drops)
+        checkpoint = None if self.store is None else self.store / f"{name}.npz"
+        with progress_bar(name, self.verbose, "steps") as progress:
+            return train_on_stream(plan, n_jobs=self.n_jobs, checkpoint=checkpoint, method=method, progress=progress)
+
+    def choose(self, method: Identity, jobs: Sequence[Job], recipe: Recipe, choose: Callable[[], int]) -> int:
+        """Which of the trained candidates to go on with: kept in the folder, since a near tie may fall either way."""
+        path = None if self.store is None else self.store / "choice.json"
+        return kept_choice(path, describe(self.order, jobs, recipe, method), choose)
+
+    @property
+    def fold(self) -> Fold:
+        """The sample to observe training by, and the rows held out."""
+        return Fold(self.survey.sample, self.survey.held)
+
+
+def survey_ground(
+    stream: Stream, share: float, batch_size: Any, seed: int, store: Any, n_jobs: int | None, verbose: Any
+) -> Ground:
+    """Read the stream once, or find what an earlier run in `store` kept of it."""
+    folder = None if store is None else Path(store)
+    alone = nullcontext() if folder is None else claimed(folder)
+    with alone, progress_bar("surveying", bool(verbose), "rows") as progress:
+        found = survey(stream, share, folder, progress)
+    order = Order(stream, found.training, found.scaling, stream_batch(batch_size), seed)
+    return Ground(found, order, folder, n_jobs, bool(verbose))
+
+
+def stream_batch(wanted: Any) -> int:
+    """Rows of a batch; a stream has no batch of all rows."""
+    if wanted is None:
+        raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
+    return batch_rows(wanted, np.iinfo(np.int64).max) or defaults.BATCH_OF_MANY_ROWS
+
+
+def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
+    """One line for what a stream cannot be combined with."""
+    if y is not None:
+        raise InputError("a stream brings its own target: call fit(stream), without y")
+    if sample_weight is not None:
+        raise InputError("a stream takes no sample_weight: leave it out, or give arrays in memory")
+    if schedule in ("fast", "levelled"):
+        raise InputError(
+            f'schedule="{schedule}" needs all rows in memory, which a stream is not: use "cosine" or "paper"'
+        )
+
+
+def search_on(
+    ground: Ground,
+    method: Identity,
+    logits: Sequence[float],
+    recipe: Recipe,
+    seed: int,
+    selection: str,
+    calibrate: bool,
+    read: Reading,
+) -> tuple[Search, list[Fit]]:
+    """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
+    jobs = [Job(t, -t, seed) for t in logits]
+    fits = ground.train("search", method, jobs, recipe, read, drops=True)
+    folds: Folds = [ground.fold]
+    points = [_point(t, fit, recipe, ground, read) for t, fit in zip(logits, fits, strict=True)]
+    rule = {**method, "selection": selection}
+    best = ground.choose(rule, jobs, recipe, lambda: choose(points, folds, selection, calibrate))
+    return Search(points, best), fits
+
+
+def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) -> Point:
+    """A point as a cross-validation of one fold would have it, the sample standing for the training rows."""
+    members = stack_members([fit.params])
+    sample, held = ground.survey.sample, ground.survey.held
+    (mean,), (std,) = read(members, sample.x, ground.order.scaling)
+    held_means, held_stds = read(members, held.x, ground.order.scaling)
+    score = metrics.squared_score(held.y, held_means[0], held_stds[0])
+    seen = observe(sample.y, mean, std, held_out_score=score)
+    result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), seen, fit.status)
+    return Point((t, -t), (result,), recipe)
+
+
+def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
+    """`squared_score` of the rows held out, if there are any."""
+    held = ground.survey.held
+    if not len(held.y):
+        return None
+    (mean,), (std,) = read(stack_members([fit.params]), held.x, ground.order.scaling)
+    return metrics.squared_score(held.y, mean, std)

@@ -1,0 +1,72 @@
+"""Merged rows carry the same information as the rows they came from."""
+
+import numpy as np
+import pytest
+
+from heteroscope.core.errors import InputError
+from heteroscope.data.rows import batch_rows, merge_rows, step_count
+
+
+def test_identical_rows_become_one_of_their_summed_weight():
+    x = np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0], [1.0, 2.0]])
+    y = np.array([3.0, 1.0, 3.0, 4.0])
+    rows = merge_rows(x, y, np.array([1.0, 2.0, 0.5, 3.0]))
+    np.testing.assert_array_equal(rows.x, [[0, 5], [1, 2], [1, 2]])
+    np.testing.assert_array_equal(rows.y, [1, 3, 4])
+    np.testing.assert_array_equal(rows.weight, [2, 1.5, 3])
+
+
+def test_rows_of_weight_zero_vanish():
+    rows = merge_rows(np.arange(4.0)[:, None], np.arange(4.0), np.array([0.0, 1.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(rows.y, [1, 3])
+
+
+def test_the_order_of_rows_does_not_matter():
+    random = np.random.default_rng(0)
+    x, y, weight = random.normal(size=(30, 3)), random.normal(size=30), random.uniform(size=30)
+    shuffled = random.permutation(30)
+    for merged, again in zip(
+        merge_rows(x, y, weight), merge_rows(x[shuffled], y[shuffled], weight[shuffled]), strict=True
+    ):
+        np.testing.assert_array_equal(merged, again)
+
+
+def test_scaling_matches_scikit_learn():
+    from sklearn.preprocessing import StandardScaler
+
+    random = np.random.default_rng(1)
+    x, y, weight = random.normal(3, 5, size=(40, 2)), random.normal(size=40), random.uniform(0.1, 2, size=40)
+    rows = merge_rows(x, y, weight)
+    scaler = StandardScaler().fit(x, sample_weight=weight)
+    scaling = rows.scaling()
+    np.testing.assert_allclose(scaling.x_centre, scaler.mean_)
+    np.testing.assert_allclose(scaling.x_scale, scaler.scale_)
+    batch = rows.batch(scaling)
+    np.testing.assert_allclose(np.average(batch.y, weights=rows.weight), 0, atol=1e-6)
+    np.testing.assert_allclose(np.average(np.square(batch.y), weights=rows.weight), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_rows", "expected"),
+    [("auto", 32, None), ("auto", 33, 17), ("auto", 2000, 128), ("auto", 2001, 256), (None, 9999, None), (7, 3, 7)],
+)
+def test_a_step_sees_all_rows_or_a_batch(wanted, n_rows, expected):
+    assert batch_rows(wanted, n_rows) == expected
+
+
+@pytest.mark.parametrize("wanted", [0, True, "some", 2.5])
+def test_a_batch_of_no_size_is_refused(wanted):
+    with pytest.raises(InputError, match="batch_size must be"):
+        batch_rows(wanted, 10)
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(64, 1000), (5000, 5000), (10_000_000, 20_000)])
+def test_automatic_steps_grow_with_the_rows_between_two_ends(n_rows, expected):
+    assert step_count("auto", n_rows) == expected
+    assert step_count(7, n_rows) == 7
+
+
+@pytest.mark.parametrize("wanted", ["many", 0, 2.5, True])
+def test_a_number_of_steps_that_is_none_is_refused(wanted):
+    with pytest.raises(InputError, match="max_steps must be a positive integer"):
+        step_count(wanted, 10)

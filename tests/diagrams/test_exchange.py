@@ -1,0 +1,55 @@
+"""Who takes over whose model: the lowest objective of all, by the sum written out."""
+
+import numpy as np
+import pytest
+
+from heteroscope.core.status import Status
+from heteroscope.data.rows import Rows
+from heteroscope.data.scaling import Scaling
+from heteroscope.diagrams.exchange import best_models, leave, weights_to_params
+from heteroscope.diagrams.measuring import Data
+from heteroscope.networks.model import Architecture, init_params
+from heteroscope.training.tile import Fit
+
+
+def test_every_cell_gets_the_model_of_the_lowest_objective_there():
+    random = np.random.default_rng(0)
+    worth = np.column_stack([random.normal(size=40), random.exponential(50, 40), random.exponential(50, 40)])
+    rho, gamma = random.uniform(0.01, 0.999, (2, 40))
+    found = best_models(worth, np.log(rho / (1 - rho)), np.log(gamma / (1 - gamma)))
+    for cell in range(40):
+        ratio = (1 - rho[cell]) / rho[cell]
+        tried = [w[0] + ratio * (gamma[cell] * w[1] + (1 - gamma[cell]) * w[2]) for w in worth]
+        assert found[cell] == np.argmin(tried)
+
+
+def test_equal_models_are_one_and_a_broken_one_is_never_taken():
+    worth = np.array([[np.nan, 1.0, 1.0], [0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [np.inf, 0.0, 0.0]])
+    assert list(best_models(worth, np.zeros(4), np.zeros(4))) == [1, 1, 1, 1]
+
+
+def test_a_mean_of_zero_may_stay_so_while_all_others_choose_freely():
+    worth = np.array([[0.5, 0.0, 0.0], [0.4, 0.0, 0.1], [-3.0, 0.1, 0.1], [-2.0, 0.1, 0.0]])
+    zeros = np.zeros(4)
+    assert list(best_models(worth, zeros, zeros)) == [2, 2, 2, 2]
+    assert list(best_models(worth, zeros, zeros, keep_zero_means=True)) == [1, 1, 2, 2]
+    assert list(best_models(worth[[0, 1]], zeros[:2], zeros[:2], keep_zero_means=True)) == [1, 1]
+
+
+@pytest.mark.parametrize("hidden", [(), (5,), (4, 3)])
+def test_a_vector_of_weights_is_the_model_again(hidden):
+    architecture = Architecture(2, hidden)
+    params = init_params(3, architecture)
+    random = np.random.default_rng(1)
+    rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
+    scaling: Scaling = rows.scaling()
+    fit = Fit(params, Status.CONVERGED, 0.0, 0.0, 17)
+    left = leave([fit, fit], Data.of({"train": rows}, scaling), "leaky_relu", mean_alone=False)
+    n_weights, to_params = weights_to_params(architecture)
+    assert left["weights"].shape == (2, n_weights)
+    assert left["weights"].dtype == np.float32
+    for network, other in zip(params, to_params(left["weights"][1]), strict=True):
+        for layer, again in zip(network, other, strict=True):
+            np.testing.assert_array_equal(again.weight, layer.weight)
+            np.testing.assert_array_equal(again.bias, layer.bias)
+    assert list(left["steps"]) == [17, 17]

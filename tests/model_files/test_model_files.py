@@ -1,0 +1,265 @@
+"""Model folders: what is saved comes back bit for bit, and what is damaged, foreign or newer is refused in a line."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import KFold
+
+from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, load_model, save_model
+from heteroscope.core.errors import InputError
+from heteroscope.data.table_encoder import TableEncoder
+from heteroscope.model_files import ARRAYS, DESCRIPTION, FORMAT, load_bundle
+
+TINY = {"hidden": (6, 5), "batch_size": None, "max_steps": 12, "n_jobs": 1}
+
+
+def rows(n=24):
+    random = np.random.default_rng(0)
+    x = random.standard_normal((n, 2))
+    return x, 3.0 + x[:, 0] + 0.3 * random.standard_normal(n)
+
+
+@pytest.fixture(scope="module")
+def point_model():
+    x, y = rows()
+    return HeteroskedasticRegressor(0.9, 0.1, n_members=2, random_state=0, **TINY).fit(x, y)
+
+
+@pytest.fixture(scope="module")
+def search_model():
+    x, y = rows()
+    frame = pd.DataFrame(x, columns=["width", "höhe"])
+    return HeteroskedasticRegressorCV(
+        n_coarse=3, n_fine=2, cv=KFold(3), n_members=2, random_state=np.random.RandomState(0), **TINY
+    ).fit(frame, y)
+
+
+@pytest.fixture
+def folder(point_model, tmp_path):
+    return save_model(point_model, tmp_path / "model")
+
+
+def edit(folder, change):
+    state = json.loads((folder / DESCRIPTION).read_text())
+    change(state)
+    (folder / DESCRIPTION).write_text(json.dumps(state))
+
+
+def refused(folder):
+    with pytest.raises(InputError) as caught:
+        load_model(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert ": " in message, "a cause and, after a colon, a cure"
+    return message
+
+
+def test_a_loaded_point_model_is_the_same_to_the_last_bit(point_model, folder):
+    loaded = load_model(folder)
+    x, _ = rows()
+    for ours, theirs in zip(point_model.predict_parts(x), loaded.predict_parts(x), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(point_model.predict_quantiles(x, [0.1, 0.9]), loaded.predict_quantiles(x, [0.1, 0.9]))
+    assert type(loaded) is HeteroskedasticRegressor
+    assert loaded.get_params() == point_model.get_params()
+    assert loaded.diagnose() == point_model.diagnose()
+    assert loaded.observables_ == point_model.observables_
+    assert loaded.status_ == point_model.status_
+    assert set(vars(loaded)) == set(vars(point_model))
+
+
+def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_path):
+    loaded = load_model(save_model(search_model, tmp_path / "model"))
+    frame = pd.DataFrame(rows()[0], columns=["width", "höhe"])
+    np.testing.assert_array_equal(search_model.predict(frame), loaded.predict(frame))
+    assert list(loaded.feature_names_in_) == ["width", "höhe"]
+    assert loaded.feature_names_in_.dtype == object
+    pd.testing.assert_frame_equal(pd.DataFrame(search_model.cv_results_), pd.DataFrame(loaded.cv_results_))
+    assert loaded.held_out_scores_ == search_model.held_out_scores_
+    assert loaded.best_index_ == search_model.best_index_
+    assert set(vars(loaded)) == set(vars(search_model))
+
+
+def test_parameters_that_json_cannot_hold_come_back_as_defaults_and_are_noted(search_model, tmp_path):
+    folder = save_model(search_model, tmp_path / "model")
+    loaded = load_model(folder)
+    assert loaded.random_state is None
+    assert loaded.cv == HeteroskedasticRegressorCV().cv
+    assert loaded.n_coarse == 3
+    assert "KFold" in json.loads((folder / DESCRIPTION).read_text())["parameters_left_out"]["cv"]
+
+
+def test_a_loaded_model_can_be_fitted_again_and_saved_again(folder, tmp_path):
+    loaded = load_model(folder)
+    x, y = rows()
+    before = loaded.predict(x)
+    np.testing.assert_array_equal(before, loaded.fit(x, y).predict(x))
+    save_model(loaded, tmp_path / "again")
+    np.testing.assert_array_equal(before, load_model(tmp_path / "again").predict(x))
+
+
+def test_numbers_that_are_not_finite_survive_in_strict_json(point_model, search_model, tmp_path):
+    x, y = rows()
+    odd = HeteroskedasticRegressorCV(n_coarse=2, n_fine=0, cv=2, n_members=1, **TINY).fit(x, y)
+    odd.cv_results_["mean_test_nll"] = np.array([np.inf, np.nan])
+    odd.observables_ = odd.observables_._replace(std_mismatch=np.inf)
+    folder = save_model(odd, tmp_path / "model")
+
+    def constant(text):
+        raise AssertionError(f"{text} is not JSON")
+
+    json.loads((folder / DESCRIPTION).read_text(), parse_constant=constant)
+    loaded = load_model(folder)
+    np.testing.assert_array_equal(loaded.cv_results_["mean_test_nll"], [np.inf, np.nan])
+    assert loaded.observables_.std_mismatch == np.inf
+
+
+def test_the_encoder_travels_with_the_model(point_model, tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "town": ["x", "z", "x"], "y": [1.0, 2.0, 4.0]})
+    encoder = TableEncoder.fit(frame, "y")
+    bundle = load_bundle(save_model(point_model, tmp_path / "model", encoder))
+    assert bundle.encoder == encoder
+    assert bundle.version
+
+
+def test_nothing_is_pickled(folder):
+    with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
+        assert {array.dtype.kind for array in arrays.values()} == {"f"}
+
+
+def test_a_model_replaces_a_model_and_leaves_no_other_trace(point_model, folder):
+    save_model(point_model, folder)
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+    assert sorted(path.name for path in folder.iterdir()) == [ARRAYS, DESCRIPTION]
+
+
+def test_an_empty_folder_and_a_folder_in_folders_are_filled(point_model, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for place in (tmp_path / "empty", tmp_path / "a" / "b"):
+        save_model(point_model, place)
+        assert load_model(place).get_params() == point_model.get_params()
+
+
+@pytest.mark.parametrize("content", ["thesis.txt", DESCRIPTION])
+def test_what_is_no_model_is_not_overwritten(point_model, tmp_path, content):
+    place = tmp_path / "mine"
+    place.mkdir()
+    (place / content).write_text("years of work")
+    with pytest.raises(InputError, match="not overwritten"):
+        save_model(point_model, place)
+    assert (place / content).read_text() == "years of work"
+
+
+def test_a_model_folder_with_a_users_file_is_not_overwritten(point_model, folder):
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        save_model(point_model, folder)
+
+
+def test_a_failing_disk_leaves_the_old_model(point_model, folder, monkeypatch):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_model(point_model, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_only_fitted_models_of_known_classes_are_saved(tmp_path):
+    class Mine(HeteroskedasticRegressor):
+        pass
+
+    with pytest.raises(InputError, match="Mine"):
+        save_model(Mine(), tmp_path / "model")
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(HeteroskedasticRegressor(), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_newer_format_asks_for_an_upgrade(folder):
+    edit(folder, lambda state: state.update(heteroscope_model=FORMAT + 1, version="9.9"))
+    message = refused(folder)
+    assert "9.9" in message
+    assert "upgrade" in message
+
+
+def test_a_place_without_a_model_is_told_so(tmp_path, folder):
+    assert "not a model folder" in refused(tmp_path / "nowhere")
+    assert "not a model folder" in refused(folder / ARRAYS)
+    assert DESCRIPTION in refused(tmp_path)
+
+
+@pytest.mark.parametrize("name", [DESCRIPTION, ARRAYS])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_truncated_file_is_refused(folder, name, share):
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[: int(share * len(content))])
+    assert "damaged" in refused(folder)
+
+
+def test_a_missing_arrays_file_is_named(folder):
+    (folder / ARRAYS).unlink()
+    assert ARRAYS in refused(folder)
+
+
+def test_arrays_of_another_model_are_noticed(point_model, folder, tmp_path):
+    x, y = rows()
+    other = HeteroskedasticRegressor(0.9, 0.1, n_members=2, random_state=1, **TINY).fit(x, y)
+    save_model(other, tmp_path / "other")
+    shutil.copy(tmp_path / "other" / ARRAYS, folder / ARRAYS)
+    assert ARRAYS in refused(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.pop("class"),
+        lambda state: state.pop("arrays_sha256"),
+        lambda state: state.pop("encoder"),
+        lambda state: state.update({"class": "os.system"}),
+        lambda state: state.update({"class": ["HeteroskedasticRegressor"]}),
+        lambda state: state.update(parameters=[]),
+        lambda state: state.update(fitted=None),
+        lambda state: state.update(encoder={"target": "y"}),
+        lambda state: state["parameters"].pop("activation"),
+        lambda state: state["parameters"].update(colour="red"),
+        lambda state: state["parameters"].update(activation="abs"),
+        lambda state: state["parameters"].update(hidden="wide"),
+        lambda state: state["fitted"].update(n_features_in_=3),
+        lambda state: state["fitted"].update(n_features_in_="2"),
+        lambda state: state["fitted"].update(feature_names_in_=["a"]),
+        lambda state: state["fitted"].update(phase_="X"),
+        lambda state: state["fitted"].update(status_=["tired"]),
+        lambda state: state["fitted"].update(observables_={}),
+        lambda state: state["fitted"].pop("rho_"),
+    ],
+)
+def test_a_description_that_makes_no_sense_is_refused(folder, change):
+    edit(folder, change)
+    assert "damaged" in refused(folder)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", '{"heteroscope_model": "1"}', '{"heteroscope_model": true}'])
+def test_another_programs_json_is_refused(folder, text):
+    (folder / DESCRIPTION).write_text(text)
+    assert "describes no heteroscope model" in refused(folder)
+
+
+def test_a_file_cannot_replace_methods(folder):
+    edit(folder, lambda state: state["fitted"].update(predict="mine", __class__="mine"))
+    assert callable(load_model(folder).predict)
+
+
+def test_shapes_that_do_not_chain_are_refused(point_model, tmp_path):
+    broken = load_model(save_model(point_model, tmp_path / "model"))
+    first = broken.members_.mean[0]
+    layers = (first._replace(bias=first.bias[:, :-1]), *broken.members_.mean[1:])
+    broken.members_ = broken.members_._replace(mean=layers)
+    assert "mean network" in refused(save_model(broken, tmp_path / "model"))

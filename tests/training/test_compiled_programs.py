@@ -1,0 +1,151 @@
+"""Programs on disk: written once, read by the next process, never in the way."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import jax
+import pytest
+
+from heteroscope.training import compiled_programs as programs
+
+FIT = """
+import numpy as np
+from heteroscope.engine import prepare_worker
+from heteroscope.networks import Architecture
+from heteroscope.objective import Batch
+from heteroscope.stages import mean_first_recipe
+from heteroscope.tile import Job, train_tile
+
+prepare_worker()
+x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
+recipe = mean_first_recipe(Architecture(1, (8,)), 20)
+(fit,) = train_tile(Batch(x, np.sin(6 * x[:, 0]), np.ones(32, np.float32)), [Job(2.0, -2.0, 0)], recipe)
+print(repr(fit.objective))
+"""
+
+
+@pytest.fixture
+def fit_in_a_new_process(tmp_path):
+    def fit(**settings) -> str:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+        environment |= {"XDG_CACHE_HOME": str(tmp_path), "XLA_FLAGS": ""} | settings
+        done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
+        assert not done.stderr
+        return done.stdout
+
+    return fit
+
+
+def kept(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*-cache")}
+
+
+@pytest.mark.skipif(not programs.reads_its_own_programs(), reason="XLA refuses its own programs on this processor")
+def test_a_second_process_reads_what_the_first_compiled(fit_in_a_new_process, tmp_path):
+    first = fit_in_a_new_process()
+    written = kept(tmp_path)
+    assert any("advance" in path.name for path in written)
+    assert fit_in_a_new_process() == first
+    assert written.items() <= kept(tmp_path).items()  # quick ones may be kept by the second only
+    for path in written:  # as if their writer had been killed
+        path.write_bytes(path.read_bytes()[:100])
+    assert fit_in_a_new_process() == first
+
+
+def test_without_a_place_to_write_nothing_is_kept(fit_in_a_new_process, tmp_path):
+    a_file = tmp_path / "file"
+    a_file.write_text("")
+    fit_in_a_new_process(XDG_CACHE_HOME=str(a_file), XLA_FLAGS=os.environ["XLA_FLAGS"])
+    assert not kept(tmp_path)
+
+
+def test_a_folder_that_jax_was_given_is_left_alone():
+    before = jax.config.jax_compilation_cache_dir
+    assert before  # the tests' own
+    programs.keep_programs()
+    assert jax.config.jax_compilation_cache_dir == before
+
+
+def test_every_kind_of_processor_has_its_own_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    here = programs.program_folder()
+    assert here.is_relative_to(tmp_path)
+    assert here == programs.program_folder()
+    monkeypatch.setattr(programs.platform, "machine", lambda: "another")
+    assert programs.program_folder() != here
+
+
+@pytest.mark.parametrize(
+    ("vendor", "gathers", "keeps"),
+    [
+        ("AuthenticAMD", None, True),
+        ("GenuineIntel", "Not affected", True),
+        ("GenuineIntel", "Mitigation: Microcode", False),
+        ("GenuineIntel", None, False),
+    ],
+)
+def test_processors_that_refuse_their_own_programs_keep_none(monkeypatch, tmp_path, vendor, gathers, keeps):
+    told = tmp_path / "gather_data_sampling"
+    if gathers:
+        told.write_text(f"{gathers}\n")
+    monkeypatch.setattr(programs, "SLOW_GATHERS", told)
+    monkeypatch.setattr(programs, "_processor", lambda: f"vendor_id : {vendor}")
+    assert programs.reads_its_own_programs() is keeps
+
+
+def test_the_oldest_go_first(tmp_path):
+    for age, name in enumerate(["new", "older", "oldest"]):
+        (tmp_path / name).write_bytes(bytes(100))
+        os.utime(tmp_path / name, (10_000 - age, 10_000 - age))
+    programs.remove_oldest(tmp_path, 250)
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "older"}
+    programs.remove_oldest(tmp_path, 0)
+    assert not list(tmp_path.iterdir())
+
+
+class Program(jax.stages.Lowered):
+    """What `compile_together` asks of a lowered program, without anything to trace or to compile."""
+
+    __slots__ = ("compiled", "traced")
+
+    def __init__(self) -> None:
+        self.traced, self.compiled = threading.Event(), threading.Event()
+
+    def trace(self) -> "Program":
+        self.traced.set()
+        return self
+
+    def compile(self) -> None:
+        self.compiled.set()
+
+
+@pytest.fixture
+def shared_folder(tmp_path):
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path))
+    yield tmp_path
+    jax.config.update("jax_compilation_cache_dir", before)
+
+
+def test_what_another_process_compiles_is_waited_for_while_the_rest_is_done(shared_folder):
+    theirs, ours = Program(), Program()
+    both = {"theirs": theirs.trace, "ours": ours.trace}
+    with programs._lock(shared_folder, "theirs"):
+        at_work = threading.Thread(target=programs.compile_together, args=(both,))
+        at_work.start()
+        assert ours.compiled.wait(10)
+        assert theirs.traced.wait(10)
+        assert not theirs.compiled.wait(0.2)
+    at_work.join(10)
+    assert theirs.compiled.is_set()
+
+
+def test_without_a_shared_folder_nothing_is_compiled_ahead(shared_folder):
+    jax.config.update("jax_compilation_cache_dir", str(shared_folder / "nowhere"))
+    alone = Program()
+    programs.compile_together({"alone": alone.trace})
+    assert not alone.traced.is_set()
+    assert not (shared_folder / "nowhere").exists()
