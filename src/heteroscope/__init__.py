@@ -26,10 +26,10 @@ _HOMES = {
     "HeteroskedasticRegressor": "heteroscope.estimators",
     "HeteroskedasticRegressorCV": "heteroscope.estimators",
     "field_diagram": "heteroscope.theory",
-    "load_model": "heteroscope.storage",
+    "load_model": "heteroscope.model_files",
     "open_diagram": "heteroscope.store",
     "phase_diagram": "heteroscope.sweep",
-    "save_model": "heteroscope.storage",
+    "save_model": "heteroscope.model_files",
 }
 
 

@@ -4,8 +4,8 @@ from tests.cli.commands import TINY_DEMO, TINY_THEORY, refused, run
 
 
 def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
-    monkeypatch.setattr("heteroscope.demo.SEARCH", TINY_DEMO)
-    monkeypatch.setattr("heteroscope.demo.THEORY_POINTS", TINY_THEORY)
+    monkeypatch.setattr("heteroscope.paper.demo.SEARCH", TINY_DEMO)
+    monkeypatch.setattr("heteroscope.paper.demo.THEORY_POINTS", TINY_THEORY)
     result = run("demo", "--out", tmp_path / "new", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("->") == 1

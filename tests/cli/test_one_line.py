@@ -102,7 +102,7 @@ def test_a_bug_is_one_line_and_debug_shows_it_all(fitted, monkeypatch):
     def bug(_):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("heteroscope.storage.load_bundle", bug)
+    monkeypatch.setattr("heteroscope.model_files.load_bundle", bug)
     message = refused("predict", fitted[1], fitted[0])
     assert "RuntimeError: two lines" in message
     assert "--debug" in message
@@ -126,7 +126,7 @@ def test_arguments_become_options_outside_of_quotes_and_paths(fitted, monkeypatc
     def mistake(_):
         raise ValueError(message)
 
-    monkeypatch.setattr("heteroscope.storage.load_bundle", mistake)
+    monkeypatch.setattr("heteroscope.model_files.load_bundle", mistake)
     assert refused("predict", fitted[1], fitted[0]) == f"Error: {shown}\n"
 
 

@@ -83,7 +83,7 @@ def test_codes_with_leading_zeros_stay_text_and_numbers_do_not(tmp_path):
 
 @pytest.mark.parametrize("last", ["7", "007", '"007"'])
 def test_a_code_is_found_however_far_down(tmp_path, monkeypatch, last):
-    monkeypatch.setattr("heteroscope.datasets.table_files._CHUNK_ROWS", 10)
+    monkeypatch.setattr("heteroscope.data.table_files._CHUNK_ROWS", 10)
     frame = read_table(write(tmp_path, "a,b\n" + "10,1.5\n" * 100 + f"{last},2\n"))
     assert frame["a"].iloc[-1] == (7 if last == "7" else "007")
     assert frame["b"].iloc[-1] == 2.0

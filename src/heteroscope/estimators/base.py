@@ -161,7 +161,7 @@ def refuse_stream(model: GaussianRegressor, rows: Any) -> None:
 def refuse_store(store: Any) -> None:
     """`store` keeps runs on streams; arrays in memory have nothing to keep."""
     if store is not None:
-        raise InputError("store keeps a run on a stream: open the data with heteroscope.streams.open_stream")
+        raise InputError("store keeps a run on a stream: open the data with heteroscope.data.open_stream")
 
 
 def member_seeds(random_state: Any, n: int) -> list[int]:

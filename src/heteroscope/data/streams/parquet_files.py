@@ -43,7 +43,7 @@ class ParquetStream(Stream):
             fitting = LARGEST_GROUP // ((self.n_features + 1) * 8)
             raise InputError(
                 f"{path} has row groups of {max(sizes):,} rows, too large to be mixed in little memory: rewrite it "
-                f"with heteroscope.streams.repack, or with row_group_size={fitting:,} or less"
+                f"with heteroscope.data.repack, or with row_group_size={fitting:,} or less"
             )
 
     def files(self) -> list[Path]:
