@@ -18,8 +18,9 @@ from scipy.special import logit
 from heteroscope import datasets
 from heteroscope.core.grids import NETWORK_GRID
 from heteroscope.core.regularisation import strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
-from heteroscope.networks.objectives import Batch, joint_objective
+from heteroscope.networks.objectives import joint_objective
 from heteroscope.training.adam import cosine_adam
 from heteroscope.training.recipes import Recipe, Stage
 from heteroscope.training.tile import Job

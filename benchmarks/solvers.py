@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture
-from heteroscope.networks.objectives import Batch
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
 from heteroscope.training.tile import Job, advance, enter, lanes, start_model
 from heteroscope.training.workers import pad

@@ -20,12 +20,11 @@ import psutil
 
 from heteroscope import comparison
 from heteroscope.core.grids import diagonal
-from heteroscope.data.rows import Rows
+from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
 from heteroscope.datasets.climsim_made_up import truth, write_made_up
 from heteroscope.distributions import metrics
 from heteroscope.networks.model import Architecture
-from heteroscope.networks.objectives import Batch
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
 from heteroscope.training.streaming.stream_run import survey_ground

@@ -14,6 +14,7 @@ import pytest
 from tests.processors import COMPILE_FAST
 
 ROOT = Path(__file__).resolve().parents[1]
+pytest_plugins = ["tests.stream_fixtures"]
 
 
 def programs_folder(flags: str) -> Path:
@@ -45,17 +46,17 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
 #: arrays are checked: in inner loops these checks take most of the time.
 WHOLE_PROGRAMS = (
     "cli/",
-    "reproduce/",
+    "paper/",
     "baselines/test_regressor.py",
     "field/test_diagram.py",
     "field/test_folds.py",
     "search/test_race.py",
     "test_docs.py",
-    "test_estimators.py",
+    "estimators/test_regressors.py",
 )
 
 #: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
-LONG = ("test_docs.py", "test_sweep.py", "test_backends.py", "test_help.py")
+LONG = ("test_docs.py", "test_sweep.py", "test_cluster_backends.py", "test_help.py")
 
 
 def pytest_collection_modifyitems(items):

@@ -5,7 +5,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heteroscope import datasets, field, plots
     from heteroscope.diagrams import field_diagram, open_diagram, phase_diagram
+    from heteroscope.distributions import metrics
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import load_model, save_model
 
@@ -14,26 +16,34 @@ __all__ = [
     "HeteroskedasticRegressor",
     "HeteroskedasticRegressorCV",
     "__version__",
+    "datasets",
+    "field",
     "field_diagram",
     "load_model",
+    "metrics",
     "open_diagram",
     "phase_diagram",
+    "plots",
     "save_model",
 ]
 
-# Loaded when first asked for, so that the command line answers before JAX is imported.
+# Import each public name at its first use: the command line prints help before JAX is imported.
 _HOMES = {
     "HeteroskedasticRegressor": "heteroscope.estimators",
     "HeteroskedasticRegressorCV": "heteroscope.estimators",
-    "field_diagram": "heteroscope.theory",
+    "field_diagram": "heteroscope.diagrams",
     "load_model": "heteroscope.model_files",
-    "open_diagram": "heteroscope.store",
-    "phase_diagram": "heteroscope.sweep",
+    "metrics": "heteroscope.distributions",
+    "open_diagram": "heteroscope.diagrams",
+    "phase_diagram": "heteroscope.diagrams",
     "save_model": "heteroscope.model_files",
 }
+_PACKAGES = ("datasets", "field", "plots")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"heteroscope.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'heteroscope' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -12,8 +12,8 @@ from heteroscope.baselines.natural import natural_objective
 from heteroscope.baselines.trunks import share_trunk
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
-from heteroscope.networks.objectives import Batch
 
 SETTINGS = {"held_out": 0, "random_state": 0}
 

@@ -11,8 +11,9 @@ from heteroscope.baselines.heads import precision_head, variance_head
 from heteroscope.baselines.objectives import BetaNLL, decay_logits
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths, strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
-from heteroscope.networks.objectives import Batch, gaussian_nll, joint_objective
+from heteroscope.networks.objectives import gaussian_nll, joint_objective
 
 UNPENALISED = Strengths(1.0, 0.0, 0.0)
 

@@ -9,7 +9,7 @@ from scipy import stats
 from heteroscope.baselines import ReliableVarianceRegressor
 from heteroscope.baselines.reliable import far_share, neighbour_order
 from heteroscope.core.errors import InputError
-from heteroscope.networks.objectives import Batch
+from heteroscope.data.rows import Batch
 from heteroscope.training.tile import _draw
 
 SETTINGS = {"weight_decay": 1e-3, "held_out": 0, "random_state": 0}

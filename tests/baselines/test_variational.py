@@ -9,8 +9,8 @@ from heteroscope.baselines import VariationalVarianceRegressor
 from heteroscope.baselines.variational import VariationalBound, gamma_kl
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Layer, Params
-from heteroscope.networks.objectives import Batch
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from functools import partial
 
 import click
-import commands
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +13,7 @@ from heteroscope.baselines import methods
 from heteroscope.baselines.methods import METHODS, Method
 from heteroscope.cli.compare import NAMES
 from heteroscope.comparison import SCORES
+from tests.cli import commands
 
 run, refused = (partial(function, "compare") for function in (commands.run, commands.refused))
 

@@ -260,7 +260,7 @@ class Slow(Constant):
 VICTIM = """
 import sys
 sys.path.insert(0, {tests!r})
-from test_comparison import Constant, Slow, compare
+from tests.comparison.test_comparison import Constant, Slow, compare
 
 Slow.hangs = True
 compare("sine", {{"constant": Constant(), "slow": Slow()}}, n_splits=3, out={out!r})
@@ -269,7 +269,7 @@ compare("sine", {{"constant": Constant(), "slow": Slow()}}, n_splits=3, out={out
 
 def test_a_kill_loses_at_most_the_fit_under_way(tmp_path):
     out = tmp_path / "out"
-    tests = str(Path(__file__).parent)
+    tests = str(Path(__file__).parents[2])
     victim = subprocess.Popen([sys.executable, "-c", VICTIM.format(tests=tests, out=str(out))])
     try:
         deadline = time.monotonic() + 200

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from heteroscope.core.regularisation import strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import (
     collapse,
     collapses,
@@ -16,7 +17,7 @@ from heteroscope.networks.constant import (
     settle_levels,
 )
 from heteroscope.networks.model import Architecture, apply_network, init_params, predict_mean, predict_precision
-from heteroscope.networks.objectives import Batch, joint_objective
+from heteroscope.networks.objectives import joint_objective
 
 BOTH = ("mean", "precision")
 ACTIVATION = "leaky_relu"

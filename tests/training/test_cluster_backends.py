@@ -16,7 +16,7 @@ import pytest
 from heteroscope import HeteroskedasticRegressorCV, datasets, phase_diagram
 from heteroscope.core.errors import InputError
 from heteroscope.data.streams import open_stream
-from heteroscope.training.cluster_backends import backend
+from heteroscope.training.cluster_backends import use_backend
 
 # Read when Ray is first imported. The cluster listens on this machine only; its workers, which give way to all others
 # unless told, run beside other tests.
@@ -120,7 +120,7 @@ def ray_cluster():
 def test_a_cluster_gives_the_same_numbers_although_a_worker_is_killed(name, cluster, alone, stream):
     """A diagram of rows in memory, then a search over a stream: one test, since workers are slow to start."""
     diagram, searched = alone
-    with cluster() as (address, kill_a_worker), backend(name, address):
+    with cluster() as (address, kill_a_worker), use_backend(name, address):
         assert sweep(after_first_tile=kill_a_worker).identical(diagram)
         shared = search(stream)
     for column, values in searched.cv_results_.items():
@@ -129,7 +129,7 @@ def test_a_cluster_gives_the_same_numbers_although_a_worker_is_killed(name, clus
 
 @pytest.mark.parametrize("name", ["dask", "ray"])
 def test_without_an_address_workers_are_started_here_and_ended(name):
-    with backend(name):
+    with use_backend(name):
         (worker,) = joblib.Parallel()([joblib.delayed(os.getpid)()])
     assert worker != os.getpid()
     for _ in range(300):
@@ -156,5 +156,5 @@ def lives(pid):
     ],
 )
 def test_a_cluster_that_is_not_there_is_one_line(name, scheduler, complaint):
-    with pytest.raises(InputError, match=complaint), backend(name, scheduler):
+    with pytest.raises(InputError, match=complaint), use_backend(name, scheduler):
         pass

@@ -13,11 +13,11 @@ from heteroscope.training import compiled_programs as programs
 
 FIT = """
 import numpy as np
-from heteroscope.engine import prepare_worker
+from heteroscope.training.workers import prepare_worker
 from heteroscope.networks import Architecture
-from heteroscope.objective import Batch
-from heteroscope.stages import mean_first_recipe
-from heteroscope.tile import Job, train_tile
+from heteroscope.data import Batch
+from heteroscope.training.recipes import mean_first_recipe
+from heteroscope.training.tile import Job, train_tile
 
 prepare_worker()
 x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]

@@ -7,9 +7,10 @@ import pytest
 
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.core.status import Status
+from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import constant_params, hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
-from heteroscope.networks.objectives import Batch, joint_objective, mean_objective
+from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training.adam import cosine_adam
 from heteroscope.training.inspection import (
     RUNAWAY_LOG_PRECISION,

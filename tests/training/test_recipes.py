@@ -6,9 +6,10 @@ import pytest
 
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import strengths
+from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean
-from heteroscope.networks.objectives import Batch, joint_objective, mean_objective
+from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training.adam import paper_adam
 from heteroscope.training.recipes import exchanging_rounds, first_mean_objective, mean_first_recipe
 

@@ -7,9 +7,10 @@ from scipy.optimize import minimize
 
 from heteroscope.core.regularisation import logits, strengths
 from heteroscope.core.status import Status
+from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import constant_params, hold_constant
 from heteroscope.networks.model import Architecture, predict_mean, predict_precision
-from heteroscope.networks.objectives import Batch, joint_objective, mean_objective
+from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training import tile
 from heteroscope.training.adam import Adam, cosine_adam
 from heteroscope.training.recipes import ALONE, Recipe, Stage, exchanging_rounds, mean_first_recipe

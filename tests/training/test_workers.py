@@ -14,8 +14,8 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 
 from heteroscope.core.errors import InputError
+from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture
-from heteroscope.networks.objectives import Batch
 from heteroscope.training.recipes import mean_first_recipe
 from heteroscope.training.tile import Job
 from heteroscope.training.workers import Task, pad, train
@@ -169,11 +169,11 @@ BUSY_NOTEBOOK = """
     step(x).block_until_ready()
     pending = step(x)  # still running, on JAX's own threads, while the engine starts
 
-    from heteroscope.engine import Task, train
+    from heteroscope.training.workers import Task, train
     from heteroscope.networks import Architecture
-    from heteroscope.objective import Batch
-    from heteroscope.stages import mean_first_recipe
-    from heteroscope.tile import Job
+    from heteroscope.data import Batch
+    from heteroscope.training.recipes import mean_first_recipe
+    from heteroscope.training.tile import Job
 
     random = np.random.default_rng(0)
     tasks = [Task(Batch(random.normal(size=(64, 3)), random.normal(size=64), np.ones(64)), [Job(2.0, -2.0, 0)] * 2)]
@@ -209,11 +209,11 @@ def test_the_caller_keeps_its_environment(monkeypatch, n_jobs):
 def test_workers_end_when_their_parent_is_killed_outright():
     script = """
 import os, numpy as np
-from heteroscope.engine import Task, train
+from heteroscope.training.workers import Task, train
 from heteroscope.networks import Architecture
-from heteroscope.objective import Batch
-from heteroscope.stages import mean_first_recipe
-from heteroscope.tile import Job
+from heteroscope.data import Batch
+from heteroscope.training.recipes import mean_first_recipe
+from heteroscope.training.tile import Job
 rows = Batch(np.zeros((8, 1)), np.arange(8.0), np.ones(8))
 jobs = [Job(1.0, -1.0, seed) for seed in range(4)]
 recipe = mean_first_recipe(Architecture(1, (4,)), 10)

@@ -3,10 +3,12 @@
 from heteroscope.baselines.beta_nll import BetaNLLRegressor
 from heteroscope.baselines.ensemble import EnsembleRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
+from heteroscope.baselines.heads import precision_head
 from heteroscope.baselines.methods import METHODS, choose_methods, left_out
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
 from heteroscope.baselines.natural import NaturalLaplaceRegressor
+from heteroscope.baselines.registry import BASELINES
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.reliable import ReliableVarianceRegressor
 from heteroscope.baselines.student import StudentTRegressor
@@ -29,16 +31,5 @@ __all__ = [
     "VariationalVarianceRegressor",
     "choose_methods",
     "left_out",
+    "precision_head",
 ]
-
-#: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
-BASELINES: dict[str, type[TrainedRegressor]] = {
-    "mle": MLERegressor,
-    "beta-nll": BetaNLLRegressor,
-    "mle-ensemble": MLEEnsembleRegressor,
-    "faithful": FaithfulRegressor,
-    "natural-laplace": NaturalLaplaceRegressor,
-    "reliable": ReliableVarianceRegressor,
-    "student-t": StudentTRegressor,
-    "variational": VariationalVarianceRegressor,
-}

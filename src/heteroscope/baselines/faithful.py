@@ -10,7 +10,8 @@ from heteroscope.baselines.heads import Head, variance_head
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.trunks import check_trunk, second_output, share_trunk
 from heteroscope.core import Strengths
-from heteroscope.networks import Batch, Objective, Params, Terms, gaussian_nll, positive, predict_mean, weight_norm
+from heteroscope.data import Batch
+from heteroscope.networks import Objective, Params, Terms, gaussian_nll, positive, predict_mean, weight_norm
 
 
 @dataclass(frozen=True)

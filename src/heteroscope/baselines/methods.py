@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from heteroscope.baselines import BASELINES, EnsembleRegressor
+from heteroscope.baselines.ensemble import EnsembleRegressor
 from heteroscope.baselines.peers import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
+from heteroscope.baselines.registry import BASELINES
 from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
 

@@ -20,12 +20,11 @@ from heteroscope.baselines.laplace import (
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.core import InputError, Status, Strengths, logits_from_alpha_beta, positive_integer, progress_bar
-from heteroscope.data import Rows, Scaling, step_count
+from heteroscope.data import Batch, Rows, Scaling, step_count
 from heteroscope.distributions import squared_score
 from heteroscope.estimators import MemberMoments, member_seeds, refuse_stream
 from heteroscope.networks import (
     UNIT_PRECISION_BIAS,
-    Batch,
     Layer,
     Network,
     Objective,

@@ -13,7 +13,8 @@ from jax.lax import stop_gradient
 
 from heteroscope.baselines.heads import Head, variance_head
 from heteroscope.core import InputError, Strengths, logits_from_alpha_beta
-from heteroscope.networks import Batch, Params, Terms, gaussian_nll, predict_mean, predict_precision, weight_norm
+from heteroscope.data import Batch
+from heteroscope.networks import Params, Terms, gaussian_nll, predict_mean, predict_precision, weight_norm
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.core import Strengths
-from heteroscope.data import Scaling
+from heteroscope.data import Batch, Scaling
 from heteroscope.distributions import student_t as student
 from heteroscope.estimators import MemberMoments
 from heteroscope.networks import (
-    Batch,
     Objective,
     Params,
     Terms,

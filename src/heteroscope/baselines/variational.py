@@ -15,7 +15,8 @@ from jaxtyping import Array, Float
 
 from heteroscope.baselines.student import StudentRegressor, gamma_of, second_outputs
 from heteroscope.core import InputError, Strengths
-from heteroscope.networks import Batch, Objective, Params, Terms, gaussian_nll, predict_mean, weight_norm
+from heteroscope.data import Batch
+from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict_mean, weight_norm
 
 GammaPrior = tuple[tuple[float, float], ...]
 

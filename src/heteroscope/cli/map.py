@@ -82,10 +82,10 @@ def map_(
     from heteroscope.core import progress_bar
     from heteroscope.diagrams import phase_diagram
     from heteroscope.plots import diagram_array, save_figure, schematic
-    from heteroscope.training import cluster_backends as backends
+    from heteroscope.training import use_backend
 
     x, y, x_test, y_test, name, identity = _rows(data, target, missing)
-    with progress_bar("training", bool(verbosity(quiet))) as progress, backends.backend(backend, scheduler):
+    with progress_bar("training", bool(verbosity(quiet))) as progress, use_backend(backend, scheduler):
         diagram = phase_diagram(
             x,
             y,

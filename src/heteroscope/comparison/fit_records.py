@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heteroscope.core import Identity, InputError, identity, whole
+from heteroscope.core import REVISIONS, Identity, InputError, refuse_other, whole
 
 FORMAT = 1
 SETTINGS, RECORDS, RUNS = "settings.json", "records", "runs"
@@ -38,14 +38,14 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
     path = folder / SETTINGS
     settings = {
         "heteroscope_comparison": FORMAT,
-        "revision": identity.REVISIONS["comparisons"],
+        "revision": REVISIONS["comparisons"],
         "data": data,
         "protocol": protocol,
         "seed": seed,
     }
     if path.is_file():
         cure = "name another folder, or remove this one"
-        identity.refuse_other(folder, "a comparison", _read(path), settings, cure)
+        refuse_other(folder, "a comparison", _read(path), settings, cure)
         return folder
     try:
         if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
@@ -78,7 +78,7 @@ def kept_record(folder: Path, name: str, number: int, parameters: Identity) -> R
         record = Record(**found | {"scores": scores})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error!r}): remove it, and the fit is done again") from error
-    identity.refuse_other(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
+    refuse_other(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
     return record if record.error is None else None
 
 

@@ -1,6 +1,6 @@
 """Words that every package shares: errors, status, progress, files, settings, identity."""
 
-from heteroscope.core import defaults, identity
+from heteroscope.core import defaults
 from heteroscope.core.errors import InputError, cause, positive_integer
 from heteroscope.core.files import claimed, replacing, whole
 from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, bisect, diagonal, refine
@@ -48,7 +48,6 @@ __all__ = [
     "defaults",
     "diagonal",
     "given_arrays",
-    "identity",
     "key",
     "logits",
     "logits_from_alpha_beta",

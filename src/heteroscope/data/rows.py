@@ -1,14 +1,24 @@
 """The rows that a fit sees, in the user's units: identical rows merged, weights in float64; how many a step sees."""
 
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from heteroscope.core import InputError, defaults
 from heteroscope.data.scaling import Scaling, fit_scaling
-from heteroscope.networks import Batch
+
+if TYPE_CHECKING:  # only the annotations of `Batch` name JAX, so that data are read without importing it
+    from jax import Array
+
+
+class Batch(NamedTuple):
+    """Rows that one model is fitted to, standardised; weights average to one, padding rows have weight zero."""
+
+    x: "Float[Array | np.ndarray, 'point feature']"
+    y: "Float[Array | np.ndarray, ' point']"
+    weight: "Float[Array | np.ndarray, ' point']"
 
 
 class Rows(NamedTuple):

@@ -16,7 +16,7 @@ import xarray as xr
 import zarr
 from jaxtyping import Int8
 
-from heteroscope.core import InputError, Status, claimed, identity
+from heteroscope.core import InputError, Status, claimed, plain, refuse_other
 from heteroscope.diagrams.dataset import CELL, PHASES
 
 NAME, ROUNDS = "diagram.zarr", "rounds"
@@ -132,7 +132,7 @@ def _create(path: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> No
     shutil.rmtree(partial, ignore_errors=True)
     empty = template.copy()
     empty["done"] = (("rho", "seed"), np.zeros((template.sizes["rho"], template.sizes["seed"]), bool))
-    empty.attrs["settings"] = json.dumps(identity.plain(settings))
+    empty.attrs["settings"] = json.dumps(plain(settings))
     encoding = {name: {"chunks": _chunks(variable)} for name, variable in empty.data_vars.items()}
     empty.to_zarr(partial, mode="w", zarr_format=ZARR_FORMAT, consolidated=False, encoding=encoding)
     partial.rename(path)
@@ -147,4 +147,4 @@ def _refuse_other_settings(path: Path, settings: Mapping[str, Any]) -> None:
         stored = json.loads(str(zarr.open_group(path, mode="r", use_consolidated=False).attrs["settings"]))
     except (KeyError, ValueError, OSError) as error:
         raise InputError(f"{path} was not written by a sweep, or is damaged: choose another folder") from error
-    identity.refuse_other(path.parent, "a diagram", stored, settings, "use these again, or choose another folder")
+    refuse_other(path.parent, "a diagram", stored, settings, "use these again, or choose another folder")

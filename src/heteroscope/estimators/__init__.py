@@ -1,6 +1,7 @@
 """The scikit-learn face: one point, the search, and Optuna."""
 
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, member_seeds, refuse_store, refuse_stream
+from heteroscope.estimators.optuna_search import OptunaObjective
 from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "HeteroskedasticRegressor",
     "HeteroskedasticRegressorCV",
     "MemberMoments",
+    "OptunaObjective",
     "PointRegressor",
     "member_seeds",
     "refuse_store",

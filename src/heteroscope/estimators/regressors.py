@@ -16,7 +16,7 @@ from heteroscope.data import Rows, Scaling, Stream, batch_rows, step_count
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, check_weights, member_seeds, refuse_store
 from heteroscope.networks import Params, Prediction, stack_members, widest_std
-from heteroscope.phases import diagnosis
+from heteroscope.phases import diagnose
 from heteroscope.search import (
     JUDGES,
     SELECTIONS,
@@ -32,9 +32,11 @@ from heteroscope.search import (
     scale_for_all_rows,
     search_diagonal,
     search_grid,
+    search_on,
     share_of_more_members,
     squared_score,
     std_scale,
+    stream_fold,
 )
 from heteroscope.training import (
     SEARCH_SHARE,
@@ -48,7 +50,6 @@ from heteroscope.training import (
     held_score,
     mean_first_recipe,
     refuse_beside_a_stream,
-    search_on,
     stream_batch,
     train,
 )
@@ -63,7 +64,7 @@ class PointRegressor(GaussianRegressor):
     def diagnose(self) -> str:
         """A few lines for a person: which phase the fit is in, what that means, and what to do about it."""
         check_is_fitted(self)
-        return diagnosis(self)
+        return diagnose(self)
 
     def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
         batch_size = batch_rows(self.batch_size, len(rows.y))
@@ -387,12 +388,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         jobs = [Job(*best.logits, other) for other in others]
         chosen = {**method, "point": found.best}
         rest = ground.train("members", chosen, jobs, recipe, self._predict_members) if jobs else []
-        self.cv_results_ = results_table(found, [ground.fold], self.selection, calibrate)
+        self.cv_results_ = results_table(found, [stream_fold(ground)], self.selection, calibrate)
         self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
         self.best_index_ = found.best
         self._keep_members([fits[found.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        self.std_scale_ = std_scale(best, [ground.fold]) if calibrate else 1.0
-        self.held_out_scores_ = held_out_scores(best, [ground.fold], self.std_scale_)
-        self._observe(ground.survey.sample, squared_score(best, [ground.fold]) / self.std_scale_**2)
+        self.std_scale_ = std_scale(best, [stream_fold(ground)]) if calibrate else 1.0
+        self.held_out_scores_ = held_out_scores(best, [stream_fold(ground)], self.std_scale_)
+        self._observe(ground.survey.sample, squared_score(best, [stream_fold(ground)]) / self.std_scale_**2)
         return self

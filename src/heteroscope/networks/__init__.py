@@ -36,15 +36,7 @@ from heteroscope.networks.model import (
     predict_mean,
     predict_precision,
 )
-from heteroscope.networks.objectives import (
-    Batch,
-    Objective,
-    Terms,
-    gaussian_nll,
-    joint_objective,
-    mean_objective,
-    weight_norm,
-)
+from heteroscope.networks.objectives import Objective, Terms, gaussian_nll, joint_objective, mean_objective, weight_norm
 
 __all__ = [
     "ACTIVATIONS",
@@ -52,7 +44,6 @@ __all__ = [
     "UNIT_PRECISION_BIAS",
     "AnyArray",
     "Architecture",
-    "Batch",
     "Layer",
     "Network",
     "Objective",

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from heteroscope.data import Batch
 from heteroscope.networks.model import (
     PRECISION_FLOOR,
     Layer,
@@ -23,7 +24,6 @@ from heteroscope.networks.model import (
     predict_mean,
     predict_precision,
 )
-from heteroscope.networks.objectives import Batch
 
 FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
 DOMINATED = 0.5  # the likelihood's pull on the weights relative to the penalty's below which they only shrink

@@ -13,15 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from heteroscope.core import Strengths
+from heteroscope.data import Batch
 from heteroscope.networks.model import AnyArray, Network, Params, predict_mean, predict_precision
-
-
-class Batch(NamedTuple):
-    """Rows that one model is fitted to; weights average to one, and padding rows weigh nothing."""
-
-    x: Float[AnyArray, "point feature"]
-    y: Float[AnyArray, " point"]
-    weight: Float[AnyArray, " point"]
 
 
 class Terms(NamedTuple):

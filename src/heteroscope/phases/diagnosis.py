@@ -30,7 +30,7 @@ _NOTHING_BETTER = {
 }
 
 
-def diagnosis(model: Any) -> str:
+def diagnose(model: Any) -> str:
     """Phase and meaning, the observables in words, how training ended, and one sentence of advice."""
     phase = Phase(model.phase_)
     lines = [

@@ -2,6 +2,7 @@
 
 from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
 from heteroscope.search.folds import checked_share, held_out_fold, make_folds
+from heteroscope.search.on_stream import search_on, stream_fold
 from heteroscope.search.points import Fold, FoldResult, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, held_out_scores, results_table
@@ -28,7 +29,9 @@ __all__ = [
     "scale_for_all_rows",
     "search_diagonal",
     "search_grid",
+    "search_on",
     "share_of_more_members",
     "squared_score",
     "std_scale",
+    "stream_fold",
 ]

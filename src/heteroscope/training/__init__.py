@@ -1,7 +1,7 @@
 """Train models: Adam, recipes, inspection, tiles, worker processes and streams."""
 
-from heteroscope.training import cluster_backends
 from heteroscope.training.adam import bearable_peak, cosine_adam
+from heteroscope.training.cluster_backends import use_backend
 from heteroscope.training.recipes import PATIENT_SHARES, Recipe, Stage, exchanging_rounds, mean_first_recipe
 from heteroscope.training.streaming.partial_fit import begin, fits, go_on
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
@@ -10,11 +10,10 @@ from heteroscope.training.streaming.stream_run import (
     Ground,
     held_score,
     refuse_beside_a_stream,
-    search_on,
     stream_batch,
     survey_ground,
 )
-from heteroscope.training.streaming.worker import Judging
+from heteroscope.training.streaming.worker import Judging, Reading
 from heteroscope.training.tile import Fit, Job
 from heteroscope.training.workers import Task, prepare_worker, run, train, train_each, until_done
 
@@ -26,12 +25,12 @@ __all__ = [
     "Job",
     "Judging",
     "Plan",
+    "Reading",
     "Recipe",
     "Stage",
     "Task",
     "bearable_peak",
     "begin",
-    "cluster_backends",
     "cosine_adam",
     "exchanging_rounds",
     "fits",
@@ -41,11 +40,11 @@ __all__ = [
     "prepare_worker",
     "refuse_beside_a_stream",
     "run",
-    "search_on",
     "stream_batch",
     "survey_ground",
     "train",
     "train_each",
     "train_on_stream",
     "until_done",
+    "use_backend",
 ]

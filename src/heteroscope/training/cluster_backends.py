@@ -13,7 +13,7 @@ BACKENDS = ("loky", "dask", "ray")
 
 
 @contextmanager
-def backend(name: str, scheduler: str | None = None) -> Iterator[None]:
+def use_backend(name: str, scheduler: str | None = None) -> Iterator[None]:
     """Work started inside this block goes to `name`; `scheduler` is the address of a running Dask or Ray cluster.
 
     Without an address Dask and Ray start workers of their own on this machine, one a core.

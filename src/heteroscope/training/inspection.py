@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from heteroscope.core import Status, Strengths
+from heteroscope.data import Batch
 from heteroscope.networks import (
-    Batch,
     Params,
     collapse,
     collapses,

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from heteroscope.core import InputError, Strengths
+from heteroscope.data import Batch
 from heteroscope.networks import (
     PRECISION_FLOOR,
     Architecture,
-    Batch,
     Layer,
     Network,
     Objective,

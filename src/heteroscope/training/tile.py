@@ -18,7 +18,8 @@ from jax.stages import Lowered
 from jaxtyping import Array, Float, Int
 
 from heteroscope.core import Status, Strengths, strengths
-from heteroscope.networks import PRECISION_FLOOR, Batch, Params, constant_params, init_params
+from heteroscope.data import Batch
+from heteroscope.networks import PRECISION_FLOOR, Params, constant_params, init_params
 from heteroscope.training.inspection import Inspection, inspect_model, residual_gradient, settled, status_of, trained
 from heteroscope.training.recipes import Recipe, Stage
 

@@ -16,7 +16,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from heteroscope.core import InputError, Progress
-from heteroscope.networks import Batch, Params
+from heteroscope.data import Batch
+from heteroscope.networks import Params
 from heteroscope.training.compiled_programs import compile_together, keep_programs
 from heteroscope.training.joblib_internals import ProcessPoolExecutor, active_backend, in_loky_worker, let_workers_grow
 from heteroscope.training.recipes import Recipe

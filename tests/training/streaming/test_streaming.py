@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -15,11 +16,12 @@ import pytest
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.core.status import Status
+from heteroscope.data.rows import Batch
 from heteroscope.data.streams import open_stream
 from heteroscope.data.streams.batches import chunks
 from heteroscope.networks.ensemble import predict_members
 from heteroscope.networks.model import Architecture, init_params
-from heteroscope.networks.objectives import Batch, mean_objective
+from heteroscope.networks.objectives import mean_objective
 from heteroscope.training.adam import cosine_adam
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
 from heteroscope.training.streaming import rounds
@@ -100,14 +102,15 @@ def test_a_model_alone_has_the_numbers_it_has_among_others(stream, whole):
     assert_same(train_on_stream(plan_of(stream, jobs=JOBS[1:2])), whole[1:2])
 
 
+ROOT = Path(__file__).parents[3]
 KILLED = """
     import sys
     from pathlib import Path
 
     sys.path.insert(0, sys.argv[1])
-    from heteroscope.lockstep import rounds
-    from heteroscope.streams import open_stream
-    from test_lockstep import plan_of
+    from heteroscope.training.streaming import rounds
+    from heteroscope.data import open_stream
+    from tests.training.streaming.test_streaming import plan_of
 
     rounds.ROUND_SECONDS, rounds.CHECKPOINT_SECONDS = 0.02, 0.0
     data, store = Path(sys.argv[2]), Path(sys.argv[3])
@@ -118,7 +121,7 @@ KILLED = """
 
 def test_a_killed_run_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_path):
     store = tmp_path / "run"
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), os.path.dirname(__file__), npy_paths[0].parent, store]
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), ROOT, npy_paths[0].parent, store]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     while not (store / "run.npz").exists():
         assert process.poll() is None, process.stderr.read()

@@ -7,14 +7,16 @@ batches, one epoch running on into the next. Which row comes where depends on th
 from collections.abc import Generator, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from heteroscope.data.scaling import Scaling
 from heteroscope.data.streams.stream import Block, Stream, checked_read, refuse_changes
-from heteroscope.networks import AnyArray
+
+if TYPE_CHECKING:  # only the annotations of `Chunk` name JAX
+    from jax import Array
 
 WINDOW_BYTES = 2**24  # rows that are mixed at a time
 FEWEST_MIXED = 4  # blocks that are mixed at a time, however large they are
@@ -26,9 +28,9 @@ AHEAD = 2  # chunks that are read before they are asked for
 class Chunk(NamedTuple):
     """Batches in standardised units, ready for the networks."""
 
-    x: Float[AnyArray, "batch point feature"]
-    y: Float[AnyArray, "batch point"]
-    weight: Float[AnyArray, "batch point"]
+    x: "Float[Array | np.ndarray, 'batch point feature']"
+    y: "Float[Array | np.ndarray, 'batch point']"
+    weight: "Float[Array | np.ndarray, 'batch point']"
 
 
 class Order(NamedTuple):

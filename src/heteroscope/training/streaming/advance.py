@@ -7,8 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from heteroscope.data import Chunk
-from heteroscope.networks import Batch
+from heteroscope.data import Batch, Chunk
 from heteroscope.training.recipes import Recipe, Stage
 from heteroscope.training.tile import Model, lanes, take_steps
 

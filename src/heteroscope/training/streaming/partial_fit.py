@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import InputError
-from heteroscope.data import MOST_BATCHES, Chunk, Rows, Scaling
-from heteroscope.networks import Batch
+from heteroscope.data import MOST_BATCHES, Batch, Chunk, Rows, Scaling
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.streaming.advance import Model, advance_on, one_by_one, side_by_side
 from heteroscope.training.tile import Fit, Job, enter, fit_of, look_at, start_model

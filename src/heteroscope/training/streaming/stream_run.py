@@ -11,8 +11,6 @@ from heteroscope.core import Identity, InputError, claimed, defaults, progress_b
 from heteroscope.data import Order, Stream, Survey, batch_rows, survey
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
-from heteroscope.phases import observe
-from heteroscope.search import Fold, FoldResult, Folds, Point, Search, choose
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.streaming.checkpoint import describe, kept_choice
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
@@ -49,11 +47,6 @@ class Ground(NamedTuple):
         path = None if self.store is None else self.store / "choice.json"
         return kept_choice(path, describe(self.order, jobs, recipe, method), choose)
 
-    @property
-    def fold(self) -> Fold:
-        """The sample to observe training by, and the rows held out."""
-        return Fold(self.survey.sample, self.survey.held)
-
 
 def survey_ground(
     stream: Stream, share: float, batch_size: Any, seed: int, store: Any, n_jobs: int | None, verbose: Any
@@ -84,38 +77,6 @@ def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> 
         raise InputError(
             f'schedule="{schedule}" needs all rows in memory, which a stream is not: use "cosine" or "paper"'
         )
-
-
-def search_on(
-    ground: Ground,
-    method: Identity,
-    logits: Sequence[float],
-    recipe: Recipe,
-    seed: int,
-    selection: str,
-    calibrate: bool,
-    read: Reading,
-) -> tuple[Search, list[Fit]]:
-    """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
-    jobs = [Job(t, -t, seed) for t in logits]
-    fits = ground.train("search", method, jobs, recipe, read, drops=True)
-    folds: Folds = [ground.fold]
-    points = [_point(t, fit, recipe, ground, read) for t, fit in zip(logits, fits, strict=True)]
-    rule = {**method, "selection": selection}
-    best = ground.choose(rule, jobs, recipe, lambda: choose(points, folds, selection, calibrate))
-    return Search(points, best), fits
-
-
-def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) -> Point:
-    """A point as a cross-validation of one fold would have it, the sample standing for the training rows."""
-    members = stack_members([fit.params])
-    sample, held = ground.survey.sample, ground.survey.held
-    (mean,), (std,) = read(members, sample.x, ground.order.scaling)
-    held_means, held_stds = read(members, held.x, ground.order.scaling)
-    score = metrics.squared_score(held.y, held_means[0], held_stds[0])
-    seen = observe(sample.y, mean, std, held_out_score=score)
-    result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), seen, fit.status)
-    return Point((t, -t), (result,), recipe)
 
 
 def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import InputError
-from heteroscope.data import Order, Rows, Scaling, ahead, chunks
+from heteroscope.data import Batch, Order, Rows, Scaling, ahead, chunks
 from heteroscope.distributions import metrics
-from heteroscope.networks import Batch, Params, stack_members
+from heteroscope.networks import Params, stack_members
 from heteroscope.training.inspection import Inspection
 from heteroscope.training.recipes import Recipe, Stage
 from heteroscope.training.streaming.advance import Model, advance_on, one_by_one, side_by_side

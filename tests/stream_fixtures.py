@@ -1,4 +1,4 @@
-"""The small table as a stream, shared by all tests of this folder."""
+"""A small table as a stream, shared by the tests of streams, of training on them and of estimators."""
 
 import pytest
 
