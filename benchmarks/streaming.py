@@ -19,7 +19,7 @@ import numpy as np
 import psutil
 
 from heteroscope import comparison
-from heteroscope.core.grids import diagonal
+from heteroscope.core.grids import diagonal_logits
 from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
 from heteroscope.datasets.climsim_made_up import truth, write_made_up
@@ -27,13 +27,13 @@ from heteroscope.distributions import metrics
 from heteroscope.networks.model import Architecture
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
-from heteroscope.training.streaming.stream_run import survey_ground
-from heteroscope.training.streaming.worker import Judging, Round, advance_group
-from heteroscope.training.tile import Job, enter, start_model, take_steps
-from heteroscope.training.workers import pad, prepare_worker, run
+from heteroscope.training.streaming.stream_run import start_stream_run
+from heteroscope.training.streaming.worker import Judges, StreamRound, advance_group
+from heteroscope.training.tile import Job, enter_stage, start_model, take_steps
+from heteroscope.training.workers import pad, prepare_worker, run_tasks
 
 N_POINTS = 12
-JOBS = [Job(float(t), -float(t), 0) for t in diagonal(N_POINTS)]
+JOBS = [Job(float(t), -float(t), 0) for t in diagonal_logits(N_POINTS)]
 TARGET = "cam_out_NETSW"
 METHODS = ("ours", "beta-nll", "mle-ensemble")
 PARTS = ("speed", "memory", "epoch", "accuracy")
@@ -86,7 +86,7 @@ def _speed(chosen: argparse.Namespace) -> None:
     print("|---:|---:|---:|---|")
     for n_models in (1, N_POINTS):
         steps = max(20, chosen.steps // n_models)
-        (seconds,) = run(_both, [(0, folder, JOBS[-n_models:], steps, chosen.turns)], n_jobs=1)
+        (seconds,) = run_tasks(_both, [(0, folder, JOBS[-n_models:], steps, chosen.turns)], n_jobs=1)
         rates = [[256 * steps / taken for taken in arm] for arm in seconds]
         ratios = ", ".join(f"{there / here:.2f}" for here, there in zip(*rates, strict=True))
         print(f"| {n_models} | {statistics.median(rates[0]):,.0f} | {statistics.median(rates[1]):,.0f} | {ratios} |")
@@ -97,14 +97,14 @@ def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> 
     """Seconds of each arm in each turn."""
     prepare_worker()
     stream = climsim_stream(folder, TARGET)
-    ground = survey_ground(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
+    ground = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
     recipe = _recipe(10_000)
     stage = recipe.stages[1]
-    models = [enter(start_model(job, recipe), stage) for job in jobs]
+    models = [enter_stage(start_model(job, recipe), stage) for job in jobs]
     x, y = stream.read(0, len(stream))
     rows = jax.device_put(pad(Rows(x, y, np.ones(len(y))).batch(ground.order.scaling), len(y)))
     drawn = np.random.default_rng(0).integers(0, len(y), (n_steps, PAPER["batch_size"]))
-    task = Round(ground.order, recipe, stage, 0, n_steps, None)
+    task = StreamRound(ground.order, recipe, stage, 0, n_steps, None)
 
     def from_memory() -> None:
         for model in models:
@@ -166,10 +166,10 @@ def _peak(command: list[str]) -> int:
 def _epoch(chosen: argparse.Namespace) -> None:
     """One epoch of the twelve-point diagonal on so many rows, and what that means for the published files."""
     stream = climsim_stream(_made(chosen, chosen.rows), TARGET)
-    ground = survey_ground(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
+    ground = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
     steps = stream.steps(1)
     stage = _recipe(10 * steps).stages[1]
-    judging = Judging(ground.survey.sample, ground.survey.held, _unread)
+    judging = Judges(ground.survey.sample, ground.survey.held, _unread)
 
     def seconds(n_steps: int) -> float:
         last = stage._replace(solver=stage.solver._replace(steps=n_steps))

@@ -15,13 +15,13 @@ from scipy.special import logit
 from heteroscope import datasets, open_diagram, phase_diagram
 from heteroscope.core.grids import NETWORK_GRID
 from heteroscope.data.rows import Rows
-from heteroscope.diagrams.store import CODES, NAME, Growing, growing
+from heteroscope.diagrams.store import CODES, NAME, DiagramStore, open_store
 from heteroscope.networks.model import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
 from heteroscope.training.recipes import mean_first_recipe
 from heteroscope.training.tile import Job
-from heteroscope.training.workers import Task, train_each
+from heteroscope.training.workers import Task, train_as_tiles
 
 N_PROCESSES = 2
 N_TURNS = 3
@@ -44,7 +44,7 @@ def _overhead(folder: Path) -> None:
     tasks = [Task(batch, [Job(float(logit(rho)), float(logit(gamma)), 0) for gamma in GAMMAS]) for rho in RHOS]
 
     def engine(_: int) -> None:
-        for _ in train_each(tasks, recipe, n_jobs=N_PROCESSES):
+        for _ in train_as_tiles(tasks, recipe, n_jobs=N_PROCESSES):
             pass
 
     def sweep(turn: int) -> None:
@@ -121,11 +121,11 @@ def _fill(folder: Path) -> None:
     full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
-    with growing(folder, full, {}) as growth:
+    with open_store(folder, full, {}) as growth:
         _fill_tiles(growth, full, random)
 
 
-def _fill_tiles(growth: Growing, full, random: np.random.Generator) -> None:
+def _fill_tiles(growth: DiagramStore, full, random: np.random.Generator) -> None:
     per_cell = [name for name, variable in full.data_vars.items() if variable.dims[:3] == ("rho", "gamma", "seed")]
     for row in range(full.sizes["rho"]):
         for seed in range(full.sizes["seed"]):

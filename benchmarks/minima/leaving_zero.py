@@ -15,7 +15,7 @@ from heteroscope import datasets
 from heteroscope.data.rows import Rows
 from heteroscope.phases.labels import FLAT_MEAN
 from heteroscope.training.tile import Job
-from heteroscope.training.workers import Task, train_each
+from heteroscope.training.workers import Task, train_as_tiles
 
 CELLS = (
     *((0.99, 0.01), (0.9, 0.001), (0.999, 0.1), (0.01, 1e-6)),  # alpha = 1e-4
@@ -34,7 +34,7 @@ def main() -> None:
     tasks = [Task(batch, [Job(float(logit(rho)), float(logit(gamma)), seed)]) for rho, gamma in CELLS for seed in SEEDS]
     began = perf_counter()
     left = np.zeros(len(tasks), bool)
-    for index, fits in train_each(tasks, recipe, n_jobs=N_PROCESSES):
+    for index, fits in train_as_tiles(tasks, recipe, n_jobs=N_PROCESSES):
         (found,) = describe(fits, split, recipe.architecture.activation)
         left[index] = found["residual_share"] <= FLAT_MEAN
     seeds = " | ".join(f"seed {seed}" for seed in SEEDS)

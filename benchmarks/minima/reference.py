@@ -24,7 +24,7 @@ from heteroscope.networks.model import Architecture
 from heteroscope.phases.labels import label, observe
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.tile import Fit, Job
-from heteroscope.training.workers import Task, train_each
+from heteroscope.training.workers import Task, train_as_tiles
 
 HERE = Path(__file__).parent
 STEPS = {"sine": 600_000, "yacht": 60_000, "concrete": 30_000}
@@ -54,7 +54,7 @@ def main(name: str, seed: int = 0) -> None:
         batch = rows.batch(scaling)
         tasks = [Task(batch, [Job(float(logit(rho)), float(logit(g)), seed) for rho, g in pair]) for pair in pairs]
         began = perf_counter()
-        for index, fits in train_each(tasks, recipe, n_jobs=N_PROCESSES):
+        for index, fits in train_as_tiles(tasks, recipe, n_jobs=N_PROCESSES):
             found = describe(fits, split, recipe.architecture.activation)
             _add(name, seed, {_key(start, cell): one for cell, one in zip(pairs[index], found, strict=True)})
             print(f"{perf_counter() - began:6.0f} s", start, *zip(pairs[index], found, strict=True), flush=True)

@@ -8,7 +8,7 @@ from heteroscope import load_model
 from heteroscope.cli.predict import ADDED
 from heteroscope.core import defaults
 from heteroscope.core.errors import InputError
-from heteroscope.data.rows import batch_rows
+from heteroscope.data.rows import resolve_batch_size
 from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from tests.cli.commands import POINT, csv, refused, run, table
 
@@ -58,9 +58,9 @@ def test_help_shows_the_estimators_defaults():
 def test_help_says_which_batch_is_the_default_when():
     text = " ".join(run("fit", "--help").stdout.split())
     assert "half of the rows, at most 128; beyond 2,000 rows 256" in text
-    assert batch_rows("auto", 100) == 50
-    assert batch_rows("auto", 2000) == 128
-    assert batch_rows("auto", 2001) == 256
+    assert resolve_batch_size("auto", 100) == 50
+    assert resolve_batch_size("auto", 2000) == 128
+    assert resolve_batch_size("auto", 2001) == 256
 
 
 def test_auto_is_what_is_not_given(tmp_path, monkeypatch):

@@ -3,13 +3,13 @@
 import pytest
 
 from heteroscope.core.errors import InputError
-from heteroscope.core.files import claimed, whole
+from heteroscope.core.files import atomic_write, exclusive_folder
 
 
 def test_a_file_is_replaced_when_it_is_whole(tmp_path):
     path = tmp_path / "record.txt"
     path.write_text("before")
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text("after")
         assert path.read_text() == "before"
     assert path.read_text() == "after"
@@ -21,7 +21,7 @@ def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path):
     path.write_text("before")
 
     def write_half() -> None:
-        with whole(path) as partial:
+        with atomic_write(path) as partial:
             partial.write_text("half of")
             raise ZeroDivisionError
 
@@ -33,7 +33,7 @@ def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path):
 
 def test_a_folder_that_is_claimed_is_refused_until_it_is_free(tmp_path):
     folder = tmp_path / "run"
-    with claimed(folder), pytest.raises(InputError, match="another run is writing"), claimed(folder):
+    with exclusive_folder(folder), pytest.raises(InputError, match="another run is writing"), exclusive_folder(folder):
         pass
-    with claimed(folder):
+    with exclusive_folder(folder):
         assert folder.is_dir()

@@ -15,7 +15,15 @@ from sklearn.model_selection import KFold
 from heteroscope import datasets
 from heteroscope.core import identity
 from heteroscope.core.errors import InputError
-from heteroscope.core.identity import given_arrays, key, plain, refuse_other, same, settings_of, table_file
+from heteroscope.core.identity import (
+    as_json,
+    given_arrays,
+    identity_key,
+    refuse_other_settings,
+    same_identity,
+    settings_of,
+    table_file,
+)
 from heteroscope.datasets import simulated
 from heteroscope.training.streaming.checkpoint import kept_choice
 from tests import imitated
@@ -25,7 +33,7 @@ PLACE = Path("folder")
 
 def refusal(was, now):
     with pytest.raises(InputError) as caught:
-        refuse_other(PLACE, "a run", was, now, "name another folder")
+        refuse_other_settings(PLACE, "a run", was, now, "name another folder")
     return str(caught.value)
 
 
@@ -71,26 +79,26 @@ def test_identities_are_the_same_after_json_and_a_last_bit_makes_no_other_run():
         "exchange": True,
         "seed": np.int64(3),
     }
-    stored = json.loads(json.dumps(plain(settings)))
-    assert same(stored, settings)
-    assert same(stored, settings | {"rho": list(np.nextafter(rhos, 0))})
-    assert not same(stored, settings | {"rho": list(rhos * (1 + 1e-12))})
-    assert not same(stored, settings | {"rho": list(rhos[1:])})
-    assert not same(stored, settings | {"exchange": 1}), "one is not true"
-    assert not same(stored, settings | {"more": None})
+    stored = json.loads(json.dumps(as_json(settings)))
+    assert same_identity(stored, settings)
+    assert same_identity(stored, settings | {"rho": list(np.nextafter(rhos, 0))})
+    assert not same_identity(stored, settings | {"rho": list(rhos * (1 + 1e-12))})
+    assert not same_identity(stored, settings | {"rho": list(rhos[1:])})
+    assert not same_identity(stored, settings | {"exchange": 1}), "one is not true"
+    assert not same_identity(stored, settings | {"more": None})
 
 
 @pytest.mark.parametrize("value", [print, object(), type, {"objective": np.sin}, [np.ones(2)]])
 def test_what_is_no_word_and_no_number_has_to_be_declared(value):
     with pytest.raises(TypeError, match="declare a word or a number"):
-        key({"setting": value})
+        identity_key({"setting": value})
 
 
 def test_a_key_changes_with_everything_and_not_with_the_order():
     base = {"a": 1, "b": [0.1, "x"]}
-    assert key(base) == key({"b": (0.1, "x"), "a": 1})
+    assert identity_key(base) == identity_key({"b": (0.1, "x"), "a": 1})
     others = [base | {"a": 2}, base | {"b": [0.1]}, base | {"c": None}, {"a": 1}]
-    assert len({key(one) for one in [base, *others]}) == 5
+    assert len({identity_key(one) for one in [base, *others]}) == 5
 
 
 def test_arrays_are_their_type_shape_and_bytes_as_given():
@@ -124,7 +132,7 @@ def test_a_named_split_carries_what_it_is(name):
     assert one.identity == datasets.load(name, seed=3).identity
     if name == "yacht":
         cuts = [split.identity for split in datasets.splits(name, protocol="literature", n_splits=2, seed=3)]
-        assert len({key(cut) for cut in [*cuts, one.identity]}) == 3
+        assert len({identity_key(cut) for cut in [*cuts, one.identity]}) == 3
     else:
         assert simulated.draw(name, n_train=32, seed=3)[0].identity != one.identity
 
@@ -132,8 +140,8 @@ def test_a_named_split_carries_what_it_is(name):
 def test_a_revision_makes_another_run(monkeypatch):
     before = datasets.identify("sine", seed=0)
     monkeypatch.setitem(identity.REVISIONS, "simulated sets", 2)
-    assert not same(before, datasets.identify("sine", seed=0))
-    assert same(datasets.identify("yacht"), datasets.identify("yacht"))
+    assert not same_identity(before, datasets.identify("sine", seed=0))
+    assert same_identity(datasets.identify("yacht"), datasets.identify("yacht"))
 
 
 def test_an_estimator_is_its_settings():
@@ -141,7 +149,7 @@ def test_an_estimator_is_its_settings():
     assert "verbose" not in settings_of(BayesianRidge())
     first, second = (settings_of(GaussianProcessRegressor(RBF(scale), random_state=7)) for scale in (1.0, 2.0))
     assert first["kernel"]["length_scale"] == 1.0
-    assert not same(first, second)
+    assert not same_identity(first, second)
     assert "random_state" not in first, "a comparison seeds its methods by itself"
 
     class Searched(BayesianRidge):
@@ -156,7 +164,7 @@ def test_an_estimator_is_its_settings():
 @pytest.mark.parametrize("wrong", ["sine", {}, {"set": object()}, 7])
 def test_a_wrong_identity_for_rows_is_one_line(wrong):
     with pytest.raises(InputError, match="identity must be a mapping of words and numbers"):
-        identity.checked(wrong)
+        identity.check_identity(wrong)
 
 
 def test_a_choice_is_kept_for_the_settings_it_was_made_under(tmp_path):

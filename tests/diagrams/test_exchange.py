@@ -6,8 +6,8 @@ import pytest
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import Scaling
-from heteroscope.diagrams.exchange import best_models, leave, weights_to_params
-from heteroscope.diagrams.measuring import Data
+from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
+from heteroscope.diagrams.measuring import DiagramRows
 from heteroscope.networks.model import Architecture, init_params
 from heteroscope.training.tile import Fit
 
@@ -44,7 +44,7 @@ def test_a_vector_of_weights_is_the_model_again(hidden):
     rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
     scaling: Scaling = rows.scaling()
     fit = Fit(params, Status.CONVERGED, 0.0, 0.0, 17)
-    left = leave([fit, fit], Data.of({"train": rows}, scaling), "leaky_relu", mean_alone=False)
+    left = summarise_round([fit, fit], DiagramRows.of({"train": rows}, scaling), "leaky_relu", mean_alone=False)
     n_weights, to_params = weights_to_params(architecture)
     assert left["weights"].shape == (2, n_weights)
     assert left["weights"].dtype == np.float32

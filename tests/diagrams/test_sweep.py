@@ -17,11 +17,11 @@ from heteroscope import datasets, open_diagram, phase_diagram
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.store import NAME, ROUNDS
-from heteroscope.diagrams.sweep import rows_a_step, steps_of_a_model
+from heteroscope.diagrams.sweep import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.distributions import metrics
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision
-from heteroscope.training.recipes import exchanging_rounds, mean_first_recipe
+from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.tile import Job
 from heteroscope.training.workers import Task, train
 
@@ -98,7 +98,7 @@ def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(
     batch = rows.batch(rows.scaling())
     points = [(rho, gamma) for rho in settings["rhos"] for gamma in GAMMAS]
     jobs = [Job(float(logit(rho)), float(logit(gamma)), seed=1) for rho, gamma in points]
-    rounds = exchanging_rounds(Architecture(1, (8, 8), start=start), 300)
+    rounds = exchange_recipes(Architecture(1, (8, 8), start=start), 300)
     assert [recipe.steps for recipe in rounds] == n_steps
     starts, taken = None, np.zeros(len(points), int)
     for number, recipe in enumerate(rounds):
@@ -287,7 +287,7 @@ def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
     ("wanted", "n_rows", "seen"), [("auto", 512, None), ("auto", 513, 256), (7, 100, 7), (None, 9999, None)]
 )
 def test_a_step_sees_all_rows_while_they_are_few(wanted, n_rows, seen):
-    assert rows_a_step(wanted, n_rows) == seen
+    assert resolve_diagram_batch_size(wanted, n_rows) == seen
 
 
 def test_test_rows_have_the_columns_of_the_training_rows():
@@ -297,14 +297,14 @@ def test_test_rows_have_the_columns_of_the_training_rows():
 
 
 def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():
-    few, more, batches = (steps_of_a_model("auto", *rows) for rows in ((128, None), (129, None), (9999, 256)))
+    few, more, batches = (resolve_diagram_steps("auto", *rows) for rows in ((128, None), (129, None), (9999, 256)))
     assert few > more > batches > 0
-    assert {steps_of_a_model(50, 99, batch_size) for batch_size in (None, 256)} == {50}
+    assert {resolve_diagram_steps(50, 99, batch_size) for batch_size in (None, 256)} == {50}
 
 
 def test_a_small_start_has_as_many_steps_again_for_its_patience():
-    assert steps_of_a_model("auto", 64, None, 1e-3) == 2 * steps_of_a_model("auto", 64, None)
-    assert steps_of_a_model("auto", 9999, 256, 1e-3) == steps_of_a_model("auto", 9999, 256)
-    assert steps_of_a_model(50, 64, None, 1e-3) == 50
+    assert resolve_diagram_steps("auto", 64, None, 1e-3) == 2 * resolve_diagram_steps("auto", 64, None)
+    assert resolve_diagram_steps("auto", 9999, 256, 1e-3) == resolve_diagram_steps("auto", 9999, 256)
+    assert resolve_diagram_steps(50, 64, None, 1e-3) == 50
     for schedule in ("cosine", "paper"):  # these have no patience to pay for
-        assert steps_of_a_model("auto", 64, None, 1e-3, schedule) == steps_of_a_model("auto", 64, None)
+        assert resolve_diagram_steps("auto", 64, None, 1e-3, schedule) == resolve_diagram_steps("auto", 64, None)

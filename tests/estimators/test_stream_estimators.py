@@ -11,8 +11,8 @@ from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, lo
 from heteroscope.baselines import EnsembleRegressor, MLEEnsembleRegressor, NaturalLaplaceRegressor, StudentTRegressor
 from heteroscope.core.errors import InputError
 from heteroscope.data.streams import open_stream
-from heteroscope.data.streams.batches import Order, chunks
-from heteroscope.data.streams.surveying import survey
+from heteroscope.data.streams.batches import RowOrder, read_chunks
+from heteroscope.data.streams.surveying import survey_stream
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import member_seeds
 from tests.data.streams.small_tables import NAMES, make_table, write_npy
@@ -62,9 +62,9 @@ def test_a_fitted_model_is_saved_and_pickled(searched, fresh, tmp_path):
 
 def test_one_point_and_partial_fit_are_the_same_training(stream):
     model = HeteroskedasticRegressor(0.99, 0.01, held_out=0.1, **SETTINGS).fit(stream)
-    found = survey(stream, share=0.1)
-    order = Order(stream, found.training, found.scaling, 50, member_seeds(0, 2)[1])
-    steps, scaling = chunks(order, 0), found.scaling
+    found = survey_stream(stream, share=0.1)
+    order = RowOrder(stream, found.training, found.scaling, 50, member_seeds(0, 2)[1])
+    steps, scaling = read_chunks(order, 0), found.scaling
     own = HeteroskedasticRegressor(0.99, 0.01, **SETTINGS)
     rows = [next(steps) for _ in range(-(-SETTINGS["max_steps"] // order.chunk_batches))]
     x = np.concatenate([chunk.x.reshape(-1, 3) for chunk in rows])[: 50 * 1200].astype(float)

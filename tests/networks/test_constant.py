@@ -9,9 +9,9 @@ from scipy.optimize import minimize_scalar
 from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import (
-    collapse,
-    collapses,
+    collapse_networks,
     constant_params,
+    find_collapsing,
     fit_precision_level,
     hold_constant,
     settle_levels,
@@ -75,7 +75,7 @@ def test_the_level_is_right_over_many_orders_of_magnitude(variance, batch):
 
 def test_collapse_replaces_only_the_networks_it_names(batch):
     before = start((4, 4))
-    after = collapse(before, batch, ("mean",))
+    after = collapse_networks(before, batch, ("mean",))
     jax.tree.map(np.testing.assert_array_equal, after.precision, before.precision)
     assert not any(np.any(layer.weight) for layer in after.mean)
 
@@ -98,7 +98,7 @@ def test_settled_levels_put_a_flat_precision_at_the_inverse_variance(batch):
 def test_only_a_flat_and_shrinking_model_is_sent_to_the_constant(scale, logits, caught, batch):
     params = settle_levels(start((6, 6, 6), scale), batch, ACTIVATION)
     pull, shrink = pulls(params, batch, strengths(*logits))
-    found = collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
+    found = find_collapsing(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
     assert {bool(verdict) for verdict in found.values()} == {caught}
 
 
@@ -106,14 +106,14 @@ def test_only_a_flat_and_shrinking_model_is_sent_to_the_constant(scale, logits, 
 def test_a_shallow_model_is_never_sent_there(hidden, batch):
     params = jax.tree.map(jnp.zeros_like, start(hidden))
     pull, shrink = pulls(params, batch, strengths(0.0, 0.0))
-    assert not any(collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION).values())
+    assert not any(find_collapsing(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION).values())
 
 
 def test_one_flat_network_is_caught_by_itself(batch):
     params = start((6, 6, 6))._replace(mean=start((6, 6, 6), 0.05).mean)
     params = settle_levels(params, batch, ACTIVATION, weighted=True)
     pull, shrink = pulls(params, batch, strengths(0.0, 0.0))
-    found = collapses(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
+    found = find_collapsing(BOTH, params, lambda _: pull, shrink, batch, ACTIVATION)
     assert {name: bool(verdict) for name, verdict in found.items()} == {"mean": True, "precision": False}
 
 

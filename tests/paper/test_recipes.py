@@ -9,14 +9,14 @@ import xarray as xr
 
 from heteroscope import field_diagram
 from heteroscope.core.errors import InputError
-from heteroscope.core.identity import key
+from heteroscope.core.identity import identity_key
 from heteroscope.datasets import simulated
 from heteroscope.paper import RECIPES, SCALES, recipe_settings
 from heteroscope.paper.beyond import by_alpha
 from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.paper.costs import seconds, seconds_together
 from heteroscope.paper.observations import flat_share, regret, steepest_step
-from heteroscope.paper.parts import Hysteresis, Line, Networks, Theory
+from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
@@ -40,8 +40,8 @@ def stand_in(part, folder):
         return found.isel(rho=[2]).sel(gamma=gammas, method="nearest").assign_coords(rho=list(part.rhos), gamma=gammas)
     if isinstance(part, Theory):
         return solved(0)
-    if isinstance(part, Hysteresis):
-        return Hysteresis("sine", (0.0, 2.0, 4.5), (-4.0, 0.0), 48).make(folder, 1, None)
+    if isinstance(part, HysteresisSweep):
+        return HysteresisSweep("sine", (0.0, 2.0, 4.5), (-4.0, 0.0), 48).make(folder, 1, None)
     if isinstance(part, Searches):
         return searched(diagonal=[1.0, 3.0], grid=[0.5, 2.75])
     return records({name: [0.5, 0.7] for name in METHODS})
@@ -67,12 +67,12 @@ def test_every_recipe_ends_in_a_figure_or_a_table(name, tmp_path):
 
 
 def test_settings_and_nothing_else_make_the_hash():
-    hashes = {key(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
+    hashes = {identity_key(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
     assert len(hashes) == 2
-    again = key(recipe_settings(RECIPES["diagonal"], SMALL))
-    assert again == key(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
+    again = identity_key(recipe_settings(RECIPES["diagonal"], SMALL))
+    assert again == identity_key(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
     more = SMALL._replace(n_seeds=SMALL.n_seeds + 1)
-    assert key(recipe_settings(RECIPES["summary"], more)) not in hashes
+    assert identity_key(recipe_settings(RECIPES["summary"], more)) not in hashes
 
 
 def made_up(values, gammas, rhos, **other):

@@ -10,7 +10,7 @@ import xarray as xr
 from heteroscope.diagrams.dataset import PHASES, majority_phase
 from heteroscope.paper import RECIPES, SCALES
 from heteroscope.paper.part_records import recall
-from heteroscope.paper.parts import Divided, Line, Seed
+from heteroscope.paper.parts import Divided, Line, OneSeed
 from heteroscope.paper.recipe import part_name, part_settings
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
@@ -31,7 +31,7 @@ def test_a_record_is_that_of_a_part_of_todays_recipes(name):
     assert clock["settings"] == part_settings(PARTS[name])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), Seed | Line)])
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), OneSeed | Line)])
 def test_a_recorded_diagram_has_all_its_cells(name):
     part, found = PARTS[name], recall(FOLDER, name).found
     n_seeds = part.n_seeds if isinstance(part, Line) else 1

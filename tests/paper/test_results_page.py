@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heteroscope.core.identity import key
+from heteroscope.core.identity import identity_key
 from heteroscope.paper import RECIPES, SCALES, recipe_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,7 +29,7 @@ def block_of(name):
 def test_a_result_has_the_settings_of_its_recipe(name):
     record = RECORDS[name]
     scale = SCALES[record["scale"]].with_seeds(record["seeds"])
-    assert record["settings_hash"] == key(recipe_settings(RECIPES[name], scale))
+    assert record["settings_hash"] == identity_key(recipe_settings(RECIPES[name], scale))
     assert record["recipe"] == name
 
 

@@ -15,9 +15,9 @@ from heteroscope import paper as reproduce
 from heteroscope.cli import main
 from heteroscope.core.errors import InputError
 from heteroscope.diagrams.dataset import diagonal_cells
-from heteroscope.paper import RECIPES, Kitchen, Output, Recipe, Scale, run_recipe
+from heteroscope.paper import RECIPES, Exhibit, Output, Scale, Workspace, run_recipe
 from heteroscope.paper import part_records as records
-from heteroscope.paper.parts import DIAGONAL, Line, Networks, Seed
+from heteroscope.paper.parts import DIAGONAL, Line, Networks, OneSeed
 from heteroscope.paper.recipe import part_name
 from heteroscope.paper.scales import SMALL
 from heteroscope.plots import diagonal_slices
@@ -41,7 +41,7 @@ def run(*words):
 
 
 def kitchen(folder, scale: Scale = TINY):
-    return Kitchen(folder, scale, 1, lambda what: nullcontext())
+    return Workspace(folder, scale, 1, lambda what: nullcontext())
 
 
 def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
@@ -99,7 +99,7 @@ def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
             np.testing.assert_allclose(variable, made[name], rtol=1e-6, err_msg=name)
     assert kept.found.attrs["exchange"] == made.attrs["exchange"] == 1
 
-    monkeypatch.setattr(Seed, "make", None)
+    monkeypatch.setattr(OneSeed, "make", None)
     again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "again")._replace(records=tmp_path / "kept"))
     assert again["verdict"] == first["verdict"]
     assert again["seconds"] > kept.seconds - 0.1, "the time that it took when it was computed counts"
@@ -108,14 +108,14 @@ def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
 def test_more_seeds_are_added_to_those_on_record(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
     shown, titles, kept = [], [], tmp_path / "kept"
-    recipe = Recipe(
+    recipe = Exhibit(
         "Figure 0",
         "seeds",
         lambda scale: {"sine": Networks("sine", TINY.grid, TINY.grid, scale.n_seeds, TINY.hidden, 100)},
         lambda found: shown.append(found["sine"]) or Output(),
     )
     here, there = (
-        Kitchen(tmp_path / place, TINY.with_seeds(seeds), 1, lambda what: titles.append(what) or nullcontext(), kept)
+        Workspace(tmp_path / place, TINY.with_seeds(seeds), 1, lambda what: titles.append(what) or nullcontext(), kept)
         for place, seeds in (("here", 1), ("there", 2))
     )
     first, second = (run_recipe("seeds", recipe, kitchen) for kitchen in (here, there))
@@ -173,7 +173,7 @@ class Broken(dict):
 
 def test_time_before_an_interruption_counts(tmp_path):
     shown = []
-    recipe = Recipe(
+    recipe = Exhibit(
         "Figure 0", "a stopped one", lambda scale: {"part": Broken()}, lambda found: shown.append(found) or Output()
     )
     with pytest.raises(KeyboardInterrupt):

@@ -20,7 +20,7 @@ from heteroscope.search import (
     squared_score,
     std_scale,
 )
-from heteroscope.search.points import believable
+from heteroscope.search.points import cap_stds
 from heteroscope.search.race import aside, up_to_the_level, with_points_aside
 from heteroscope.training.recipes import mean_first_recipe
 from tests.search.made_up_points import FOLDS, HONEST, Y, point
@@ -176,9 +176,9 @@ def test_no_std_is_believed_beyond_the_range_of_the_targets(folds, raced):
     huge = point._replace(results=tuple(result._replace(stds=result.stds * 1e4) for result in point.results))
     assert all(
         np.all(result.stds == fold.training.y.max() - fold.training.y.min())
-        for fold, result in zip(folds, believable(huge, folds).results, strict=True)
+        for fold, result in zip(folds, cap_stds(huge, folds).results, strict=True)
     )
-    np.testing.assert_array_equal(believable(point, folds).held_out, point.held_out)
+    np.testing.assert_array_equal(cap_stds(point, folds).held_out, point.held_out)
 
 
 def test_held_out_scores_are_of_the_scaled_std_over_all_folds(folds, raced):

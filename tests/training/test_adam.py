@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heteroscope.core.errors import InputError
-from heteroscope.training.adam import Adam, bearable_peak, cosine_adam, fast_adam, paper_adam, triangular2
+from heteroscope.training.adam import Adam, cosine_adam, fast_adam, paper_adam, stable_peak_rate, triangular2
 
 
 def numpy_adam(start, gradient_of, rates, clip, momentum, memory, epsilon):
@@ -155,4 +155,4 @@ def test_an_unknown_schedule_is_refused_with_the_known_ones():
 
 @pytest.mark.parametrize(("hidden", "peak"), [((), 2e-2), ((8, 64), 2e-2), ((128, 16), 1e-2), ((256, 256), 5e-3)])
 def test_wide_networks_get_a_lower_rate(hidden, peak):
-    assert bearable_peak(hidden) == pytest.approx(peak)
+    assert stable_peak_rate(hidden) == pytest.approx(peak)

@@ -11,7 +11,7 @@ from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean
 from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training.adam import paper_adam
-from heteroscope.training.recipes import exchanging_rounds, first_mean_objective, mean_first_recipe
+from heteroscope.training.recipes import exchange_recipes, first_mean_objective, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
 
@@ -37,7 +37,7 @@ def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
 
 @pytest.mark.parametrize(("max_steps", "shares"), [(8000, [3000, 3000, 2000]), (3, [1, 1, 1]), (2, [1, 1])])
 def test_rounds_have_all_steps_and_the_last_half_of_the_rate(max_steps, shares):
-    rounds = exchanging_rounds(ARCHITECTURE, max_steps)
+    rounds = exchange_recipes(ARCHITECTURE, max_steps)
     assert [recipe.steps for recipe in rounds] == shares
     first, second = mean_first_recipe(ARCHITECTURE, sum(shares[:2])).stages
     assert [recipe.stages for recipe in rounds[:2]] == [(first,), (second,)]
@@ -96,10 +96,10 @@ def test_from_a_small_start_fast_is_patient_first_and_then_what_it_is_from_hes()
         assert theirs.peak / 2 < rate < theirs.peak
         assert (solver.momentum, solver.memory, solver.epsilon) == (0.9, 0.999, 1e-8)
     assert tuple(rest) == mean_first_recipe(ARCHITECTURE, 10_000, "fast").stages
-    first, *others = exchanging_rounds(small, 16_000)
+    first, *others = exchange_recipes(small, 16_000)
     assert first.stages[:2] == (mean, both)
     assert [first.stages[2:], *(one.stages for one in others)] == [
-        one.stages for one in exchanging_rounds(ARCHITECTURE, 10_000)
+        one.stages for one in exchange_recipes(ARCHITECTURE, 10_000)
     ]
 
 
@@ -107,7 +107,7 @@ def test_from_a_small_start_fast_is_patient_first_and_then_what_it_is_from_hes()
 def test_few_steps_are_all_there_from_a_small_start_too(max_steps):
     small = Architecture(1, start=0.1)
     assert mean_first_recipe(small, max_steps, "fast").steps == max_steps
-    assert sum(one.steps for one in exchanging_rounds(small, max_steps)) == max_steps
+    assert sum(one.steps for one in exchange_recipes(small, max_steps)) == max_steps
     assert mean_first_recipe(small, max_steps, "fast").stages[-1].trains == ("mean", "precision")
 
 

@@ -13,7 +13,7 @@ from heteroscope.networks.model import Architecture, predict_mean, predict_preci
 from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training import tile
 from heteroscope.training.adam import Adam, cosine_adam
-from heteroscope.training.recipes import ALONE, Recipe, Stage, exchanging_rounds, mean_first_recipe
+from heteroscope.training.recipes import ALONE, Recipe, Stage, exchange_recipes, mean_first_recipe
 from heteroscope.training.tile import Fit, Job, lanes, train_tile
 from heteroscope.training.workers import pad
 
@@ -288,7 +288,7 @@ def test_a_training_that_only_harms_ends_where_it_began():
 
 def test_a_constant_model_that_is_taken_over_costs_no_step():
     batch = pad(rows(), 64)
-    recipe = exchanging_rounds(SMALL, 400)[1]
+    recipe = exchange_recipes(SMALL, 400)[1]
     constant = constant_params(tile.start_model(Job(-8.0, 0.0, 0), recipe).params, batch)
     (fit,) = train_tile(batch, [Job(-8.0, 0.0, seed=0)], recipe, [jax.device_get(constant)])
     assert (fit.status, fit.steps) == (Status.CONVERGED, 0)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from heteroscope.baselines.mle import MLERegressor
-from heteroscope.core import InputError, positive_integer, progress_bar
+from heteroscope.core import InputError, check_positive_integer, progress_bar
 from heteroscope.estimators import GaussianRegressor, member_seeds, refuse_stream
 from heteroscope.networks import Prediction
 
@@ -60,7 +60,7 @@ class EnsembleRegressor(GaussianRegressor):
             raise InputError(
                 f"estimator must be a regressor of heteroscope such as MLERegressor(), got {type(template).__name__}"
             )
-        n_members = positive_integer("n_members", self.n_members)
+        n_members = check_positive_integer("n_members", self.n_members)
         refuse_stream(self, X)
         given, rows = self._check_fit_input(X, y, sample_weight)
         seeds = member_seeds(check_random_state(self.random_state), n_members)

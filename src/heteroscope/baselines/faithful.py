@@ -11,7 +11,7 @@ from heteroscope.baselines.regressor import BaselineRegressor
 from heteroscope.baselines.trunks import check_trunk, second_output, share_trunk
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
-from heteroscope.networks import Objective, Params, Terms, gaussian_nll, positive, predict_mean, weight_norm
+from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict_mean, to_positive, weight_norm
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Faithful:
         """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
         mean = predict_mean(params, batch.x, activation)
         source = params._replace(mean=stop_gradient(params.mean))
-        precision = self.head(positive(second_output(source, batch.x, activation, self.trunk)))
+        precision = self.head(to_positive(second_output(source, batch.x, activation, self.trunk)))
         loss = 0.5 * (mean - batch.y) ** 2 + gaussian_nll(stop_gradient(mean), precision, batch.y)
         second = params.precision[-1:] if self.trunk == "shared" else params.precision
         return Terms(

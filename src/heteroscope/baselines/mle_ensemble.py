@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heteroscope.baselines.mle import MLERegressor
-from heteroscope.core import positive_integer
+from heteroscope.core import check_positive_integer
 
 
 @dataclass(eq=False, repr=False)
@@ -25,4 +25,4 @@ class MLEEnsembleRegressor(MLERegressor):
 
     def members_wanted(self) -> int:
         """`n_members`."""
-        return positive_integer("n_members", self.n_members)
+        return check_positive_integer("n_members", self.n_members)

@@ -19,8 +19,8 @@ from heteroscope.baselines.laplace import (
 )
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
-from heteroscope.core import InputError, Status, Strengths, logits_from_alpha_beta, positive_integer, progress_bar
-from heteroscope.data import Batch, Rows, Scaling, step_count
+from heteroscope.core import InputError, Status, Strengths, check_positive_integer, logits_from_alpha_beta, progress_bar
+from heteroscope.data import Batch, Rows, Scaling, resolve_max_steps
 from heteroscope.distributions import squared_score
 from heteroscope.estimators import MemberMoments, member_seeds, refuse_stream
 from heteroscope.networks import (
@@ -35,9 +35,9 @@ from heteroscope.networks import (
     member_outputs,
     moment_match,
     padded_blocks,
-    positive,
     predict_mean,
     stack_members,
+    to_positive,
 )
 from heteroscope.search import Fold, held_out_fold
 from heteroscope.training import Fit, Job, Recipe
@@ -49,7 +49,7 @@ def natural_objective(params: Params, batch: Batch, strengths: Strengths, activa
     f = mean * precision and -precision / 2 are the natural parameters, two outputs of one trunk. Biases are penalised
     too, as a prior must be; the precision's around the value that makes it one.
     """
-    precision = positive(second_output(params, batch.x, activation, "shared"))
+    precision = to_positive(second_output(params, batch.x, activation, "shared"))
     mean = predict_mean(params, batch.x, activation) / precision
     last = params.precision[-1]
     centred = (Layer(last.weight, last.bias - UNIT_PRECISION_BIAS),)
@@ -117,13 +117,13 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         """Train, improve the priors by the evidence around the mode, and again; keep the model of highest evidence."""
         if self.curvature not in ("auto", *CURVATURES):
             raise InputError(f"curvature must be auto, {' or '.join(CURVATURES)}, got {self.curvature!r}")
-        rounds = positive_integer("rounds", self.rounds)
+        rounds = check_positive_integer("rounds", self.rounds)
         refuse_stream(self, X)
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
         (seed,) = member_seeds(random, 1)
-        recipe = self._recipe(rows, step_count(self.max_steps, len(rows.y)))
+        recipe = self._recipe(rows, resolve_max_steps(self.max_steps, len(rows.y)))
         self.scaling_ = rows.scaling()
         priors, found = np.ones(2), list[Round]()
         with progress_bar("fitting", bool(self.verbose)) as progress:

@@ -15,12 +15,12 @@ from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.core import InputError, Progress, Status, progress_bar
-from heteroscope.data import Rows, Scaling, Stream, step_count
+from heteroscope.data import Rows, Scaling, Stream, resolve_max_steps
 from heteroscope.distributions import metrics
 from heteroscope.estimators import member_seeds, refuse_store, refuse_stream
 from heteroscope.networks import stack_members
 from heteroscope.search import Fold, held_out_fold
-from heteroscope.training import Fit, Job, Recipe, refuse_beside_a_stream
+from heteroscope.training import Fit, Job, Recipe, refuse_with_stream
 
 #: Candidates of weight_decay="auto": dense where tables of a few hundred rows have their best, 0 and little for large
 #: ones; each is trained for every share of max_steps, so that stopping early is a choice too.
@@ -51,16 +51,16 @@ class BaselineRegressor(TrainedRegressor):
         X may be a stream, which brings its own target; `store`, a folder, then keeps what a killed run has done.
         """
         if isinstance(X, Stream):
-            refuse_beside_a_stream(y, sample_weight)
+            refuse_with_stream(y, sample_weight)
             if not self.takes_streams:
                 refuse_stream(self, X)
-            steps = step_count(self.max_steps, X.n_rows)
+            steps = resolve_max_steps(self.max_steps, X.n_rows)
             full_length = [trial for trial in self._candidates(steps) if trial.steps == steps]
             return fit_to_stream(self, X, full_length, TRIAL_MEMBERS, store)
         refuse_store(store)
         n_members = self.members_wanted()
         _, rows = self._check_fit_input(X, y, sample_weight)
-        candidates = self._candidates(step_count(self.max_steps, len(rows.y)))
+        candidates = self._candidates(resolve_max_steps(self.max_steps, len(rows.y)))
         recipes = {trial.steps: self._recipe(rows, trial.steps) for trial in candidates}
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)

@@ -14,10 +14,10 @@ from jaxtyping import Float, Int
 from sklearn.neighbors import NearestNeighbors
 
 from heteroscope.baselines.student import StudentRegressor, StudentT
-from heteroscope.core import InputError, positive_integer
+from heteroscope.core import InputError, check_positive_integer
 from heteroscope.data import Rows, Scaling
 from heteroscope.networks import Objective, Prediction, mean_objective
-from heteroscope.training import Recipe, Stage, bearable_peak, cosine_adam
+from heteroscope.training import Recipe, Stage, cosine_adam, stable_peak_rate
 
 NEIGHBOURS = 16  # rows that are drawn together
 MAX_CENTRES = 1000  # rows that stand for all of them when distances are measured
@@ -49,8 +49,8 @@ class ReliableVarianceRegressor(StudentRegressor):
 
     def stages(self, steps: int) -> tuple[Stage, ...]:
         """Squared error for the mean, likelihood for the variance; then both under the likelihood, by turns."""
-        turns = 2 * positive_integer("rounds", self.rounds)
-        solver = cosine_adam(max(1, steps // turns), bearable_peak(self.hidden))
+        turns = 2 * check_positive_integer("rounds", self.rounds)
+        solver = cosine_adam(max(1, steps // turns), stable_peak_rate(self.hidden))
         mean, variance = (Stage(StudentT((name,)), (name,), solver) for name in ("mean", "precision"))
         return (Stage(mean_objective, ("mean",), solver), variance, *(mean, variance) * (turns // 2 - 1))
 

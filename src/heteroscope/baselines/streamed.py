@@ -10,15 +10,15 @@ from heteroscope.baselines.objectives import decay_logits
 from heteroscope.core import InputError
 from heteroscope.data import Stream
 from heteroscope.estimators import member_seeds
-from heteroscope.search import checked_share
-from heteroscope.training import Fit, Ground, Job, Recipe
+from heteroscope.search import check_share
+from heteroscope.training import Fit, Job, Recipe, StreamRun
 
 
 def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial_members: int, store: Any) -> Any:
     """Fit a `BaselineRegressor`; each candidate is judged by `n_trial_members` models, and the winner gets the rest."""
     *seeds, order = member_seeds(model.random_state, model.members_wanted() + 1)
     trial_seeds = seeds[:n_trial_members] if len(candidates) > 1 else seeds
-    ground = model._ground(stream, checked_share(model.held_out), order, store)
+    ground = model._ground(stream, check_share(model.held_out), order, store)
     held, scaling = ground.survey.held, ground.order.scaling
     if not len(held.y) and len(candidates) > 1:
         raise InputError('weight_decay="auto" is chosen on held-out rows: set held_out above 0, or give a number')
@@ -43,5 +43,5 @@ def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial
     return model
 
 
-def _with_status(model: Any, fit: Fit, ground: Ground) -> Fit:
+def _with_status(model: Any, fit: Fit, ground: StreamRun) -> Fit:
     return fit._replace(status=model._status(fit, ground.survey.sample, ground.order.scaling))

@@ -28,8 +28,8 @@ from heteroscope.networks import (
     apply_layer,
     apply_trunk,
     member_outputs,
-    positive,
     predict_mean,
+    to_positive,
     weight_norm,
 )
 
@@ -43,7 +43,7 @@ def second_outputs(params: Params, x: Float[Array, "point feature"], activation:
 
 def gamma_of(outputs: Float[Array, "point output"]) -> tuple[Float[Array, " point"], Float[Array, " point"]]:
     """scale^2 and shape of every row, from the first two outputs."""
-    return positive(outputs[:, 0]), MIN_SHAPE + positive(outputs[:, 1])
+    return to_positive(outputs[:, 0]), MIN_SHAPE + to_positive(outputs[:, 1])
 
 
 def student_nll(

@@ -11,12 +11,12 @@ from scipy import stats
 
 from heteroscope.baselines.heads import variance_head
 from heteroscope.core import Identity, Progress, Status, defaults
-from heteroscope.data import Rows, Scaling, batch_rows
+from heteroscope.data import Rows, Scaling, resolve_batch_size
 from heteroscope.distributions import squared_score
 from heteroscope.estimators import GaussianRegressor, MemberMoments
 from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members
 from heteroscope.phases import RUNAWAY_SCORE
-from heteroscope.training import Fit, Job, Recipe, Stage, Task, bearable_peak, cosine_adam, train
+from heteroscope.training import Fit, Job, Recipe, Stage, Task, cosine_adam, stable_peak_rate, train
 
 
 @dataclass(eq=False, repr=False)
@@ -54,7 +54,7 @@ class TrainedRegressor(GaussianRegressor, ABC):
 
     def stages(self, steps: int) -> tuple[Stage, ...]:
         """How `steps` steps are spent: both networks at once under `objective`, unless a method says otherwise."""
-        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps, bearable_peak(self.hidden))),)
+        return (Stage(self.objective(), ("mean", "precision"), cosine_adam(steps, stable_peak_rate(self.hidden))),)
 
     def outputs_wanted(self) -> int:
         """How many numbers the second network gives a row."""
@@ -70,7 +70,7 @@ class TrainedRegressor(GaussianRegressor, ABC):
 
     def _recipe(self, rows: Rows, steps: int) -> Recipe:
         # Models run every step: the rules by which the engine retires a model are about its own objective and head.
-        batch_size = batch_rows(self.batch_size, len(rows.y))
+        batch_size = resolve_batch_size(self.batch_size, len(rows.y))
         return Recipe(self._architecture(rows), self.stages(steps), batch_size, retires=False)
 
     def _architecture(self, rows: Rows) -> Architecture:

@@ -152,9 +152,9 @@ def _source(data: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _write_text(text: str, path: Path) -> None:
-    from heteroscope.core import whole
+    from heteroscope.core import atomic_write
 
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     """
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
-    from heteroscope.core import progress_bar, whole
+    from heteroscope.core import atomic_write, progress_bar
     from heteroscope.datasets import simulated
     from heteroscope.diagrams import field_diagram
     from heteroscope.plots import save_figure, schematic
@@ -41,7 +41,7 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
         diagram = field_diagram(x, y, y_test=y_test, n_jobs=jobs, progress=progress)
     diagram.attrs |= {"data_set": data_set, "seed": seed}
     out.mkdir(parents=True, exist_ok=True)
-    with whole(out / "field.nc") as partial:
+    with atomic_write(out / "field.nc") as partial:
         diagram.to_netcdf(partial, engine="scipy")
     save_figure(schematic(diagram, f"Field theory of {data_set}"), out / "field.png")
     print_phase_counts(diagram)

@@ -18,14 +18,14 @@ def write_table(frame: Any, out: Path | None) -> None:
     """A table as the file's name says, or as CSV on standard output; row labels are kept if the table had any."""
     import pandas as pd
 
-    from heteroscope.core import whole
+    from heteroscope.core import atomic_write
 
     labelled = not isinstance(frame.index, pd.RangeIndex)
     if out is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
-    with whole(out) as partial:
+    with atomic_write(out) as partial:
         if out.suffix.lower() == ".csv":
             frame.to_csv(partial, index=labelled)
         else:

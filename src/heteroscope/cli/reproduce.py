@@ -60,7 +60,7 @@ def reproduce(
     refuse_unwritable(out / scale / "record.json")
     from heteroscope.core import progress_bar
     from heteroscope.datasets import climsim_stream
-    from heteroscope.paper import RECIPES, SCALES, Kitchen, run_recipe
+    from heteroscope.paper import RECIPES, SCALES, Workspace, run_recipe
 
     def bar(what: str) -> Any:
         return progress_bar(what, bool(verbosity(quiet)), "done")
@@ -69,7 +69,7 @@ def reproduce(
     if climsim:
         climsim_stream(climsim)  # says at once what is missing, not after the tables before it
         chosen = chosen.with_climsim(str(climsim.resolve()))
-    kitchen = Kitchen(out, chosen, n_jobs, bar, records)
+    kitchen = Workspace(out, chosen, n_jobs, bar, records)
     if names == ("list",):
         print_recipes(RECIPES, kitchen)
         return

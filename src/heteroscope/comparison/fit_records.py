@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heteroscope.core import REVISIONS, Identity, InputError, refuse_other, whole
+from heteroscope.core import REVISIONS, Identity, InputError, atomic_write, refuse_other_settings
 
 FORMAT = 1
 SETTINGS, RECORDS, RUNS = "settings.json", "records", "runs"
@@ -45,7 +45,7 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
     }
     if path.is_file():
         cure = "name another folder, or remove this one"
-        refuse_other(folder, "a comparison", _read(path), settings, cure)
+        refuse_other_settings(folder, "a comparison", _read(path), settings, cure)
         return folder
     try:
         if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
@@ -78,7 +78,7 @@ def kept_record(folder: Path, name: str, number: int, parameters: Identity) -> R
         record = Record(**found | {"scores": scores})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error!r}): remove it, and the fit is done again") from error
-    refuse_other(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
+    refuse_other_settings(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
     return record if record.error is None else None
 
 
@@ -98,7 +98,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     """Numbers that JSON lacks become text."""
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 

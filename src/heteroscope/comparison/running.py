@@ -14,7 +14,15 @@ from heteroscope import datasets
 from heteroscope.baselines import BASELINES, choose_methods
 from heteroscope.comparison.fit_records import SCORES, Record, keep_record, kept_record, open_folder, run_folder
 from heteroscope.comparison.splits import StreamSplit, is_named, make_splits
-from heteroscope.core import Identity, InputError, Progress, given_arrays, positive_integer, settings_of, table_file
+from heteroscope.core import (
+    Identity,
+    InputError,
+    Progress,
+    check_positive_integer,
+    given_arrays,
+    settings_of,
+    table_file,
+)
 from heteroscope.data import Missing, Rows, Stream
 from heteroscope.datasets import PROCESSES, Protocol, Split
 from heteroscope.distributions import metrics
@@ -49,7 +57,7 @@ def compare(
     that is killed goes on where it was. `settings` are parameters for all methods that have them.
     """
     streamed = isinstance(data, Stream)
-    positive_integer("n_splits", n_splits)
+    check_positive_integer("n_splits", n_splits)
     protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
     splits: Sequence[Split | StreamSplit]
     if isinstance(data, Stream):

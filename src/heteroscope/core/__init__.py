@@ -1,19 +1,27 @@
 """Words that every package shares: errors, status, progress, files, settings, identity."""
 
 from heteroscope.core import defaults
-from heteroscope.core.errors import InputError, cause, positive_integer
-from heteroscope.core.files import claimed, replacing, whole
-from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, bisect, diagonal, refine
+from heteroscope.core.errors import InputError, check_positive_integer, error_text
+from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
+from heteroscope.core.grids import (
+    DIAGONAL_LOGITS,
+    FIELD_GRID,
+    NETWORK_GRID,
+    PAPER_DIAGONAL,
+    bisect_transition,
+    diagonal_logits,
+    refine_around,
+)
 from heteroscope.core.identity import (
     REVISIONS,
     Identity,
-    checked,
+    as_json,
+    check_identity,
     given_arrays,
-    key,
+    identity_key,
     named_set,
-    plain,
-    refuse_other,
-    same,
+    refuse_other_settings,
+    same_identity,
     settings_of,
     table_file,
 )
@@ -40,27 +48,27 @@ __all__ = [
     "Status",
     "Strengths",
     "alpha_beta",
-    "bisect",
-    "cause",
+    "as_json",
+    "atomic_write",
+    "bisect_transition",
+    "check_identity",
+    "check_positive_integer",
     "check_rho_gamma",
-    "checked",
-    "claimed",
     "defaults",
-    "diagonal",
+    "diagonal_logits",
+    "error_text",
+    "exclusive_folder",
     "given_arrays",
-    "key",
+    "identity_key",
     "logits",
     "logits_from_alpha_beta",
     "named_set",
-    "plain",
-    "positive_integer",
     "progress_bar",
-    "refine",
-    "refuse_other",
-    "replacing",
-    "same",
+    "refine_around",
+    "refuse_other_settings",
+    "replace_folder",
+    "same_identity",
     "settings_of",
     "strengths",
     "table_file",
-    "whole",
 ]

@@ -13,7 +13,7 @@ from heteroscope.core.errors import InputError
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A name to write to beside `path`; once the block has ended without an error, the file has that path."""
     partial = path.with_name(f".{path.name}.part")
     try:
@@ -26,7 +26,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def exclusive_folder(folder: Path) -> Iterator[None]:
     """The folder, made if it is not there, for this run alone."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -37,7 +37,7 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
+def replace_folder(folder: Path) -> Iterator[Path]:
     """A new folder beside `folder` that takes its place when all went well, and leaves no trace otherwise."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     workspace = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

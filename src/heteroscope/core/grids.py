@@ -22,14 +22,14 @@ PAPER_DIAGONAL: Float[np.ndarray, "94"] = np.array([*_DECADES, *(k / 100 for k i
 DIAGONAL_LOGITS = (0.0, float(-logit(1e-6)))
 
 
-def diagonal(
+def diagonal_logits(
     n_points: int, low: float = DIAGONAL_LOGITS[0], high: float = DIAGONAL_LOGITS[1]
 ) -> Float[np.ndarray, " t"]:
     """logit rho = -logit gamma for `n_points` points of the diagonal, evenly spaced in the logit."""
     return np.linspace(low, high, n_points)
 
 
-def bisect(
+def bisect_transition(
     visited: Float[np.ndarray, " t"], underfit: Sequence[bool], overfit: Sequence[bool], n_points: int
 ) -> Float[np.ndarray, " u"]:
     """At most `n_points` new logits where a sorted line passes from underfit to overfit: the good phase lies there.
@@ -44,7 +44,7 @@ def bisect(
     return np.sort(np.array([(low + high) / 2 for low, high in widest]))
 
 
-def refine(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[np.ndarray, " u"]:
+def refine_around(visited: Float[np.ndarray, " t"], best: int, n_points: int) -> Float[np.ndarray, " u"]:
     """`n_points` new logits in the two intervals around the best of the sorted visited points, evenly in each.
 
     An odd one goes to the left, more regularised, interval; at an end of the line the one interval there takes them

@@ -80,13 +80,13 @@ def _settings(value: Any, depth: int = 4) -> Any:
     if hasattr(value, "get_params") and not isinstance(value, type):
         return settings_of(value, leave_out=())
     try:
-        return plain(value)
+        return as_json(value)
     except TypeError:
         fields = getattr(value, "__dict__", {}) if depth and not isinstance(value, type) else {}
         return {name: _settings(one, depth - 1) for name, one in fields.items()} or OPAQUE
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """The value as JSON has it; a TypeError for anything that is neither a word, a number, a list nor a mapping."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -95,33 +95,35 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else f"{value:g}"
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [as_json(one) for one in value]
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): as_json(one) for name, one in value.items()}
     raise TypeError(f"{type(value).__name__} is no part of an identity: declare a word or a number for it")
 
 
-def checked(identity: Any) -> Identity:
+def check_identity(identity: Any) -> Identity:
     """The identity that a caller gives for data, as JSON, or one line that says what it must be."""
     try:
         if isinstance(identity, Mapping) and identity:
-            return dict(plain(identity))
+            return dict(as_json(identity))
     except TypeError:
         pass
     raise InputError(f"identity must be a mapping of words and numbers, such as split.identity, got {identity!r}")
 
 
-def key(identity: Any) -> str:
+def identity_key(identity: Any) -> str:
     """Sixteen hexadecimal digits that change with anything in the identity."""
-    return hashlib.sha256(json.dumps(plain(identity), sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(as_json(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def same(stored: Any, wanted: Any) -> bool:
+def same_identity(stored: Any, wanted: Any) -> bool:
     """Whether two identities are one, whichever of them has been through JSON."""
-    return not list(_differences("", stored, plain(wanted)))
+    return not list(_differences("", stored, as_json(wanted)))
 
 
-def refuse_other(place: Path, holds: str, stored: Mapping[str, Any], wanted: Mapping[str, Any], cure: str) -> None:
+def refuse_other_settings(
+    place: Path, holds: str, stored: Mapping[str, Any], wanted: Mapping[str, Any], cure: str
+) -> None:
     """Raise one line that names what differs, if what `place` holds was not begun with the wanted identity.
 
     Parameters
@@ -131,7 +133,7 @@ def refuse_other(place: Path, holds: str, stored: Mapping[str, Any], wanted: Map
     stored, wanted : the identity it was begun with, and that of this run.
     cure : what to do about it, such as "choose another folder".
     """
-    found = list(_differences("", stored, plain(wanted)))
+    found = list(_differences("", stored, as_json(wanted)))
     if not found:
         return
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

@@ -1,12 +1,12 @@
 """Rows in memory and on disk: tables, their columns and units, and streams."""
 
-from heteroscope.data.rows import Batch, Rows, batch_rows, merge_rows, step_count
+from heteroscope.data.rows import Batch, Rows, merge_rows, resolve_batch_size, resolve_max_steps
 from heteroscope.data.scaling import ROUNDING, Scaling
 from heteroscope.data.streams import open_stream, repack
-from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, Order, ahead, chunks
+from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, RowOrder, read_ahead, read_chunks
 from heteroscope.data.streams.npy_files import NpyFile, NpyStream
-from heteroscope.data.streams.stream import Stream, checked_read, refuse_changes
-from heteroscope.data.streams.surveying import Survey, draw_rows, survey
+from heteroscope.data.streams.stream import Stream, read_checked, refuse_changed_files
+from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
 from heteroscope.data.table_encoder import Missing, TableEncoder, read_table
 
 __all__ = [
@@ -17,22 +17,22 @@ __all__ = [
     "Missing",
     "NpyFile",
     "NpyStream",
-    "Order",
+    "RowOrder",
     "Rows",
     "Scaling",
     "Stream",
     "Survey",
     "TableEncoder",
-    "ahead",
-    "batch_rows",
-    "checked_read",
-    "chunks",
     "draw_rows",
     "merge_rows",
     "open_stream",
+    "read_ahead",
+    "read_checked",
+    "read_chunks",
     "read_table",
-    "refuse_changes",
+    "refuse_changed_files",
     "repack",
-    "step_count",
-    "survey",
+    "resolve_batch_size",
+    "resolve_max_steps",
+    "survey_stream",
 ]

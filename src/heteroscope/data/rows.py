@@ -54,7 +54,7 @@ def merge_rows(
     return Rows(table[:, :-1], table[:, -1], np.bincount(which.ravel(), weight[counted], len(table)))
 
 
-def batch_rows(wanted: object, n_rows: int) -> int | None:
+def resolve_batch_size(wanted: object, n_rows: int) -> int | None:
     """How many rows a step sees, None for all of them; "auto" is half of the rows, but at most 128 of few, 256 of many.
 
     Steps with noise in them end in models that predict better than exact ones do.
@@ -69,7 +69,7 @@ def batch_rows(wanted: object, n_rows: int) -> int | None:
     return int(wanted)
 
 
-def step_count(wanted: object, n_rows: int) -> int:
+def resolve_max_steps(wanted: object, n_rows: int) -> int:
     """How many steps a model takes; "auto" is as many as rows, but no fewer than 1,000 and no more than 20,000."""
     if wanted == "auto":
         return min(max(n_rows, defaults.FEWEST_STEPS), defaults.MOST_STEPS)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
-from heteroscope.core import InputError, cause
+from heteroscope.core import InputError, error_text
 
 DELIMITERS = (",", ";", "\t")
 _SAMPLE_CHARACTERS = 65_536
@@ -61,7 +61,7 @@ def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
         found = f"byte 0x{error.object[error.start]:02x}"
         raise InputError(f"{path} is not UTF-8 text ({found} is not): save it with the encoding UTF-8") from error
     except (pd.errors.ParserError, csv.Error) as error:
-        raise InputError(f"{path} is not a regular CSV table ({cause(error)}): write it again") from error
+        raise InputError(f"{path} is not a regular CSV table ({error_text(error)}): write it again") from error
     last_line = _last_line(path)
     n_last = len(next(csv.reader([last_line], delimiter=dialect.delimiter)))
     if n_last < len(dialect.header) and frame.iloc[-1:, -1].isna().any():
@@ -181,7 +181,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             _refuse_duplicates(path, file.schema_arrow.names)
             return file.read().to_pandas()
     except (pa.ArrowException, OSError) as error:  # a damaged footer is either
-        raise InputError(f"{path} is not a whole Parquet file ({cause(error)}): write it again") from error
+        raise InputError(f"{path} is not a whole Parquet file ({error_text(error)}): write it again") from error
 
 
 def _refuse_duplicates(path: Path, names: Iterable[str]) -> None:

@@ -10,8 +10,8 @@ from heteroscope.diagrams.dataset import (
     without_rows,
 )
 from heteroscope.diagrams.label_agreement import agreement
-from heteroscope.diagrams.store import CODES, code, decoded, open_diagram
-from heteroscope.diagrams.sweep import phase_diagram, rows_a_step, steps_of_a_model
+from heteroscope.diagrams.store import CODES, decode_words, encode_words, open_diagram
+from heteroscope.diagrams.sweep import phase_diagram, resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.diagrams.theory import field_diagram
 
 __all__ = [
@@ -19,16 +19,16 @@ __all__ = [
     "CODES",
     "PHASES",
     "agreement",
-    "code",
-    "decoded",
+    "decode_words",
     "diagonal_cells",
+    "encode_words",
     "field_diagram",
     "majority_phase",
     "open_diagram",
     "over_seeds",
     "phase_diagram",
-    "rows_a_step",
+    "resolve_diagram_batch_size",
+    "resolve_diagram_steps",
     "std_over_seeds",
-    "steps_of_a_model",
     "without_rows",
 ]

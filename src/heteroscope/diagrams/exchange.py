@@ -14,12 +14,12 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
 from heteroscope.core import alpha_beta
-from heteroscope.diagrams.measuring import Data, evaluate
+from heteroscope.diagrams.measuring import DiagramRows, evaluate
 from heteroscope.networks import PRECISION_FLOOR, Architecture, Network, Params, init_params
 from heteroscope.training import Fit
 
 
-def leave(fits: Sequence[Fit], data: Data, activation: str, mean_alone: bool) -> dict[str, np.ndarray]:
+def summarise_round(fits: Sequence[Fit], data: DiagramRows, activation: str, mean_alone: bool) -> dict[str, np.ndarray]:
     """What a round leaves to the next of a tile's models: weights in one vector, what they are worth, their steps.
 
     After a round of the mean alone the precision still is as it started: the best constant one stands for it.
@@ -31,7 +31,7 @@ def leave(fits: Sequence[Fit], data: Data, activation: str, mean_alone: bool) ->
     }
 
 
-def _worth(params: Params, data: Data, activation: str, mean_alone: bool) -> tuple[float, float, float]:
+def _worth(params: Params, data: DiagramRows, activation: str, mean_alone: bool) -> tuple[float, float, float]:
     seen = evaluate(params, data.inputs["train"], activation)
     residual = seen.mean - data.targets["train"]
     if mean_alone:

@@ -9,12 +9,12 @@ from jaxtyping import Float
 
 from heteroscope.data import Rows, Scaling
 from heteroscope.diagrams.dataset import kept_rows, score
-from heteroscope.diagrams.store import CODES, code
+from heteroscope.diagrams.store import CODES, encode_words
 from heteroscope.networks import AnyArray, Params, input_gradients, padded_blocks, predict_mean, predict_precision
 from heteroscope.training import Fit
 
 
-class Data(NamedTuple):
+class DiagramRows(NamedTuple):
     """Training rows, and test rows if there are any, in the user's units and standardised."""
 
     rows: dict[str, Rows]
@@ -23,21 +23,21 @@ class Data(NamedTuple):
     targets: dict[str, Float[np.ndarray, "_"]]
 
     @classmethod
-    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "Data":
+    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "DiagramRows":
         """These rows under this scaling."""
         inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
         targets = {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()}
         return cls(rows, scaling, inputs, targets)
 
 
-def measure(fits: list[Fit], data: Data, activation: str) -> dict[str, np.ndarray]:
+def measure(fits: list[Fit], data: DiagramRows, activation: str) -> dict[str, np.ndarray]:
     """Everything that a diagram keeps of a tile's models, one entry a model along the first axis of each array."""
     found = [_measure_one(fit, data, activation) for fit in fits]
     values = {key: [one[key] for one in found] for key in found[0]}
-    return {key: code(key, value) if key in CODES else np.array(value) for key, value in values.items()}
+    return {key: encode_words(key, value) if key in CODES else np.array(value) for key, value in values.items()}
 
 
-def _measure_one(fit: Fit, data: Data, activation: str) -> dict[str, Any]:
+def _measure_one(fit: Fit, data: DiagramRows, activation: str) -> dict[str, Any]:
     seen = {split: evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
     means = {split: part.mean for split, part in seen.items()}
     stds = {split: part.std for split, part in seen.items()}

@@ -15,21 +15,21 @@ import numpy as np
 from jaxtyping import Float, Int32
 
 from heteroscope.core import InputError, Progress
-from heteroscope.diagrams.exchange import best_models, leave, weights_to_params
-from heteroscope.diagrams.measuring import Data, measure
-from heteroscope.diagrams.store import Growing, Tile, left_by_round
+from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
+from heteroscope.diagrams.measuring import DiagramRows, measure
+from heteroscope.diagrams.store import DiagramStore, Tile, open_round
 from heteroscope.networks import Params, predict_members
 from heteroscope.training import (
     Fit,
-    Ground,
     Job,
-    Judging,
+    Judges,
     Plan,
     Recipe,
+    StreamRun,
     Task,
     prepare_worker,
-    run,
-    train_each,
+    run_tasks,
+    train_as_tiles,
     train_on_stream,
     until_done,
 )
@@ -64,9 +64,9 @@ def rounds_folder(store: str | Path | None) -> Iterator[Path]:
 
 
 def train_rounds(
-    growth: Growing,
+    growth: DiagramStore,
     grid: Grid,
-    data: Data,
+    data: DiagramRows,
     rounds: Sequence[Recipe],
     folder: Path,
     n_jobs: int | None,
@@ -84,15 +84,15 @@ def train_rounds(
         if number == len(rounds) - 1:
             _train_missing(growth, grid, train_tiles, partial(measure, data=data, activation=activation), share, before)
         elif not growth.done.all():
-            left = left_by_round(folder, number, grid.shape, n_weights)
+            left = open_round(folder, number, grid.shape, n_weights)
             mean_alone = not any("precision" in stage.trains for stage in recipe.stages)
-            finish = partial(leave, data=data, activation=activation, mean_alone=mean_alone)
+            finish = partial(summarise_round, data=data, activation=activation, mean_alone=mean_alone)
             _train_missing(left, grid, train_tiles, finish, share, before)
             starts, before = _taken_over(left, grid, to_params, keep_zero_means=architecture.start != "he")
 
 
 def _taken_over(
-    left: Growing, grid: Grid, to_params: Callable[[Any], Params], keep_zero_means: bool
+    left: DiagramStore, grid: Grid, to_params: Callable[[Any], Params], keep_zero_means: bool
 ) -> tuple[dict[Tile, list[Params]], Int32[np.ndarray, "rho gamma seed"]]:
     """The models that the cells of each tile go on with, and the steps that cells have taken.
 
@@ -124,10 +124,10 @@ def _share(progress: Progress | None, number: int, n_rounds: int) -> Progress | 
 
 
 def train_stream(
-    growth: Growing,
+    growth: DiagramStore,
     grid: Grid,
-    data: Data,
-    ground: Ground,
+    data: DiagramRows,
+    ground: StreamRun,
     recipe: Recipe,
     n_jobs: int | None,
     progress: Progress | None,
@@ -138,7 +138,7 @@ def train_stream(
 
 
 def _train_missing(
-    growth: Growing,
+    growth: DiagramStore,
     grid: Grid,
     train_tiles: "TileTrainer",
     finish: "Finish",
@@ -176,24 +176,24 @@ TileTrainer = Callable[[Sequence[Tile], Grid, Finish], Iterator[tuple[int, dict[
 
 
 def _memory_trainer(
-    data: Data, recipe: Recipe, n_jobs: int | None, starts: Mapping[Tile, Sequence[Params]] | None
+    data: DiagramRows, recipe: Recipe, n_jobs: int | None, starts: Mapping[Tile, Sequence[Params]] | None
 ) -> TileTrainer:
     """Tiles on the training rows, all of them in memory."""
     batch = data.rows["train"].batch(data.scaling)
 
     def train_tiles(tiles: Sequence[Tile], grid: Grid, finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         tasks = [Task(batch, grid.jobs(tile), None if starts is None else starts[tile]) for tile in tiles]
-        return train_each(tasks, recipe, n_jobs=n_jobs, finish=finish)
+        return train_as_tiles(tasks, recipe, n_jobs=n_jobs, finish=finish)
 
     return train_tiles
 
 
-def _stream_trainer(ground: Ground, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
+def _stream_trainer(ground: StreamRun, recipe: Recipe, n_jobs: int | None) -> TileTrainer:
     """Tiles on a stream, each read by the worker that trains it."""
 
     def train_tiles(tiles: Sequence[Tile], grid: Grid, finish: Finish) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         calls = [(index, ground, grid.jobs(tile), recipe, finish) for index, tile in enumerate(tiles)]
-        for index, values, error in run(_tile_of_stream, calls, n_jobs):
+        for index, values, error in run_tasks(_tile_of_stream, calls, n_jobs):
             if error is not None:
                 raise InputError(error)
             yield index, values
@@ -202,12 +202,12 @@ def _stream_trainer(ground: Ground, recipe: Recipe, n_jobs: int | None) -> TileT
 
 
 def _tile_of_stream(
-    index: int, ground: Ground, jobs: Sequence[Job], recipe: Recipe, finish: Finish
+    index: int, ground: StreamRun, jobs: Sequence[Job], recipe: Recipe, finish: Finish
 ) -> tuple[int, dict[str, np.ndarray], str | None]:
     """One tile, or what was wrong with the data in one line."""
     prepare_worker()
     read = partial(predict_members, activation=recipe.architecture.activation)
-    plan = Plan(ground.order, jobs, recipe, Judging(ground.survey.sample, ground.survey.held, read))
+    plan = Plan(ground.order, jobs, recipe, Judges(ground.survey.sample, ground.survey.held, read))
     try:
         return index, finish(train_on_stream(plan, in_workers=False)), None
     except InputError as error:

@@ -16,7 +16,7 @@ import xarray as xr
 import zarr
 from jaxtyping import Int8
 
-from heteroscope.core import InputError, Status, claimed, plain, refuse_other
+from heteroscope.core import InputError, Status, as_json, exclusive_folder, refuse_other_settings
 from heteroscope.diagrams.dataset import CELL, PHASES
 
 NAME, ROUNDS = "diagram.zarr", "rounds"
@@ -27,7 +27,7 @@ ZARR_FORMAT: Literal[2] = 2  # what every reader of Zarr knows, and whose string
 Tile = tuple[int, int]  # row of rho and seed; a tile holds every gamma
 
 
-class Growing:
+class DiagramStore:
     """The arrays of a diagram that tiles are written into, and which tiles are there already."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
@@ -47,19 +47,19 @@ class Growing:
         self.done[row, seed] = True
 
 
-def code(name: str, words: Sequence[str]) -> Int8[np.ndarray, "_"]:
+def encode_words(name: str, words: Sequence[str]) -> Int8[np.ndarray, "_"]:
     """Phases or statuses as small integers, which files hold best; "" is that of a cell not trained yet."""
     return np.array([CODES[name].index(word) if word else ABSENT for word in words], np.int8)
 
 
-def no_codes(name: str, shape: tuple[int, ...]) -> xr.Variable:
+def empty_codes(name: str, shape: tuple[int, ...]) -> xr.Variable:
     """A diagram's phases or statuses before any is known, with what its codes mean (CF's flags)."""
     meanings = " ".join(word.replace(" ", "_") for word in CODES[name])
     flags = {"flag_values": list(range(len(CODES[name]))), "flag_meanings": meanings}
     return xr.Variable(CELL, np.full(shape, ABSENT, np.int8), flags)
 
 
-def decoded(diagram: xr.Dataset) -> xr.Dataset:
+def decode_words(diagram: xr.Dataset) -> xr.Dataset:
     """The diagram with phases and statuses as words, "" where there is none yet."""
     found = diagram.drop_vars("done", errors="ignore")
     for name, names in CODES.items():
@@ -68,17 +68,17 @@ def decoded(diagram: xr.Dataset) -> xr.Dataset:
 
 
 @contextmanager
-def growing(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> Iterator[Growing]:
+def open_store(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> Iterator[DiagramStore]:
     """The store of a diagram in `folder`, made from the empty `template` or found there with the same `settings`."""
     path = folder / NAME
     try:
-        with claimed(folder):
+        with exclusive_folder(folder):
             if path.exists():
                 _refuse_other_settings(path, settings)
             else:
                 _create(path, template, settings)
             group = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT, use_consolidated=False)
-            yield Growing({str(name): group[name] for name in [*template.data_vars, "done"]})
+            yield DiagramStore({str(name): group[name] for name in [*template.data_vars, "done"]})
     except OSError as error:
         raise InputError(
             f"{folder} cannot be written to ({error.strerror or error}); what was finished is kept: "
@@ -86,7 +86,7 @@ def growing(folder: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> 
         ) from error
 
 
-def left_by_round(folder: Path, number: int, shape: tuple[int, int, int], n_weights: int) -> Growing:
+def open_round(folder: Path, number: int, shape: tuple[int, int, int], n_weights: int) -> DiagramStore:
     """What one round of a diagram leaves to the next, made empty or found in `folder`: see `exchange.leave`.
 
     `shape` is that of the diagram's cells, whose folder is claimed already.
@@ -102,10 +102,10 @@ def left_by_round(folder: Path, number: int, shape: tuple[int, int, int], n_weig
         group.create_array("done", shape=(n_rhos, n_seeds), chunks=(1, 1), dtype="bool")
         partial.rename(path)
     group = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT)
-    return Growing({name: group[name] for name in ("weights", "worth", "steps", "done")})
+    return DiagramStore({name: group[name] for name in ("weights", "worth", "steps", "done")})
 
 
-def forget_rounds(folder: Path) -> None:
+def remove_rounds(folder: Path) -> None:
     """Remove what rounds have left: a finished diagram does not need it."""
     shutil.rmtree(folder / ROUNDS, ignore_errors=True)
 
@@ -119,7 +119,7 @@ def open_diagram(folder: str | Path) -> xr.Dataset:
         with xr.open_zarr(path, consolidated=False, chunks=None, zarr_format=ZARR_FORMAT) as stored:
             diagram = stored.load().drop_encoding()
         del diagram.attrs["settings"]
-        return decoded(diagram)
+        return decode_words(diagram)
     except (KeyError, ValueError, RuntimeError, OSError) as error:
         raise InputError(
             f"the diagram in {folder} is damaged ({error}): remove {path} and run the sweep again"
@@ -132,7 +132,7 @@ def _create(path: Path, template: xr.Dataset, settings: Mapping[str, Any]) -> No
     shutil.rmtree(partial, ignore_errors=True)
     empty = template.copy()
     empty["done"] = (("rho", "seed"), np.zeros((template.sizes["rho"], template.sizes["seed"]), bool))
-    empty.attrs["settings"] = json.dumps(plain(settings))
+    empty.attrs["settings"] = json.dumps(as_json(settings))
     encoding = {name: {"chunks": _chunks(variable)} for name, variable in empty.data_vars.items()}
     empty.to_zarr(partial, mode="w", zarr_format=ZARR_FORMAT, consolidated=False, encoding=encoding)
     partial.rename(path)
@@ -147,4 +147,4 @@ def _refuse_other_settings(path: Path, settings: Mapping[str, Any]) -> None:
         stored = json.loads(str(zarr.open_group(path, mode="r", use_consolidated=False).attrs["settings"]))
     except (KeyError, ValueError, OSError) as error:
         raise InputError(f"{path} was not written by a sweep, or is damaged: choose another folder") from error
-    refuse_other(path.parent, "a diagram", stored, settings, "use these again, or choose another folder")
+    refuse_other_settings(path.parent, "a diagram", stored, settings, "use these again, or choose another folder")

@@ -17,24 +17,32 @@ from heteroscope.core import (
     Identity,
     InputError,
     Progress,
-    checked,
+    check_identity,
+    check_positive_integer,
     defaults,
     given_arrays,
-    positive_integer,
 )
-from heteroscope.data import Rows, Stream, batch_rows
+from heteroscope.data import Rows, Stream, resolve_batch_size
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, kept_rows
-from heteroscope.diagrams.measuring import Data
+from heteroscope.diagrams.measuring import DiagramRows
 from heteroscope.diagrams.rounds import Grid, rounds_folder, train_rounds, train_stream
-from heteroscope.diagrams.store import CODES, Growing, decoded, forget_rounds, growing, no_codes, open_diagram
+from heteroscope.diagrams.store import (
+    CODES,
+    DiagramStore,
+    decode_words,
+    empty_codes,
+    open_diagram,
+    open_store,
+    remove_rounds,
+)
 from heteroscope.networks import Architecture, check_architecture
 from heteroscope.training import (
     SEARCH_SHARE,
-    Ground,
-    exchanging_rounds,
+    StreamRun,
+    exchange_recipes,
     mean_first_recipe,
-    refuse_beside_a_stream,
-    survey_ground,
+    refuse_with_stream,
+    start_stream_run,
 )
 
 EXACT_UP_TO = 512  # rows that a step sees all of
@@ -83,31 +91,31 @@ def phase_diagram(
     its rows and of those held out.
     """
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
-    seeds = range(random_state, random_state + positive_integer("n_seeds", n_seeds))
+    seeds = range(random_state, random_state + check_positive_integer("n_seeds", n_seeds))
     check_architecture(hidden, activation, start)
-    ground: Ground | None = None
+    ground: StreamRun | None = None
     n_batch: int | None
     if isinstance(X, Stream):
-        refuse_beside_a_stream(y, None, schedule)
+        refuse_with_stream(y, None, schedule)
         if identity is not None:
             raise InputError("identity is for arrays, and a stream is identified by its files: leave it out")
         ground = _ground(X, X_test, y_test, batch_size, random_state, store)
         features, target = list(X.feature_names), X.target_name
-        data = Data.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
+        data = DiagramRows.of({"train": ground.survey.sample, "test": ground.survey.held}, ground.order.scaling)
         n_batch = ground.order.batch_size
         rows = X.identity()
     else:
         features, target = _names(X, y)
         data = _data(X, y, X_test, y_test)
-        n_batch = rows_a_step(batch_size, len(data.rows["train"].y))
-        rows = given_arrays(X, y, X_test, y_test) if identity is None else checked(identity)
+        n_batch = resolve_diagram_batch_size(batch_size, len(data.rows["train"].y))
+        rows = given_arrays(X, y, X_test, y_test) if identity is None else check_identity(identity)
     architecture = Architecture(len(features), tuple(hidden), activation, start)
-    n_steps = steps_of_a_model(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
+    n_steps = resolve_diagram_steps(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
     if schedule == "auto" and n_batch is not None and ground is None:
         schedule = "levelled"
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
-    rounds = exchanging_rounds(architecture, n_steps) if exchanges else (recipe,)
+    rounds = exchange_recipes(architecture, n_steps) if exchanges else (recipe,)
     settings = {
         "revision": REVISIONS["diagrams"],
         "data": rows,
@@ -129,32 +137,32 @@ def phase_diagram(
     attributes |= {"source": "networks", "data_set": name, "target": target}
     attributes |= {"target_centre": data.scaling.y_centre, "target_scale": data.scaling.y_scale}
     template = _template(data, rhos, gammas, list(seeds), features).assign_attrs(attributes)
-    kept: AbstractContextManager[Growing]
+    kept: AbstractContextManager[DiagramStore]
     if store is None:
         arrays = {str(key): variable.values for key, variable in template.data_vars.items()}
-        kept = nullcontext(Growing(arrays | {"done": np.zeros((len(rhos), len(seeds)), bool)}))
+        kept = nullcontext(DiagramStore(arrays | {"done": np.zeros((len(rhos), len(seeds)), bool)}))
     else:
-        kept = growing(Path(store), template, settings)
+        kept = open_store(Path(store), template, settings)
     grid = Grid(logit(rhos), logit(gammas), seeds)
     with kept as growth, rounds_folder(store) as folder:
         if ground:
             train_stream(growth, grid, data, ground, recipe, n_jobs, progress)
         else:
             train_rounds(growth, grid, data, rounds, folder, n_jobs, progress)
-        forget_rounds(folder)
+        remove_rounds(folder)
     if store is not None:
         return open_diagram(store)
-    return decoded(template)
+    return decode_words(template)
 
 
-def rows_a_step(wanted: Any, n_rows: int) -> int | None:
+def resolve_diagram_batch_size(wanted: Any, n_rows: int) -> int | None:
     """A diagram is about minima: "auto" sees all rows if they are few enough for that."""
     if wanted == "auto" and n_rows <= EXACT_UP_TO:
         return None
-    return batch_rows(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
+    return resolve_batch_size(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
 
 
-def steps_of_a_model(
+def resolve_diagram_steps(
     wanted: Any, n_rows: int, batch_size: int | None, start: str | float = "he", schedule: str = "auto"
 ) -> int:
     """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few.
@@ -166,16 +174,18 @@ def steps_of_a_model(
     if wanted == "auto":
         steps = defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
         return steps if start == "he" or schedule not in ("auto", "fast") else 2 * steps
-    return positive_integer("max_steps", wanted)
+    return check_positive_integer("max_steps", wanted)
 
 
-def _ground(stream: Stream, X_test: Any, y_test: Any, batch_size: Any, seed: int, store: str | Path | None) -> Ground:
+def _ground(
+    stream: Stream, X_test: Any, y_test: Any, batch_size: Any, seed: int, store: str | Path | None
+) -> StreamRun:
     if X_test is not None or y_test is not None:
         raise InputError("a stream holds out test rows of its own: leave out X_test and y_test")
-    return survey_ground(stream, SEARCH_SHARE, batch_size, seed, store, None, False)
+    return start_stream_run(stream, SEARCH_SHARE, batch_size, seed, store, None, False)
 
 
-def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
+def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> DiagramRows:
     x, target = check_X_y(X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
     rows = {"train": Rows(x, target.astype(np.float64), np.ones(len(target)))}
     if np.ptp(target) == 0:
@@ -190,11 +200,11 @@ def _data(X: Any, y: Any, X_test: Any, y_test: Any) -> Data:
         if x_test.shape[1] != x.shape[1]:
             raise InputError(f"X_test has {x_test.shape[1]} columns and X has {x.shape[1]}: give the same columns")
         rows["test"] = Rows(x_test, target_test.astype(np.float64), np.ones(len(target_test)))
-    return Data.of(rows, rows["train"].scaling())
+    return DiagramRows.of(rows, rows["train"].scaling())
 
 
 def _template(
-    data: Data,
+    data: DiagramRows,
     rhos: Float[np.ndarray, " rho"],
     gammas: Float[np.ndarray, " gamma"],
     seeds: list[int],
@@ -209,7 +219,7 @@ def _template(
         variables[name] = (CELL, np.full(shape, np.nan))
     for name in ("mean", "std"):
         variables[name] = ((*CELL, "row"), np.full((*shape, n_rows), np.nan, np.float32))
-    variables |= {name: no_codes(name, shape) for name in CODES}
+    variables |= {name: empty_codes(name, shape) for name in CODES}
     variables["steps"] = (CELL, np.zeros(shape, np.int32))
     fixed = {
         "x": (("row", "feature"), np.concatenate([data.rows[split].x[rows] for split, rows in kept.items()])),

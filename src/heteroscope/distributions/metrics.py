@@ -17,7 +17,7 @@ from scipy.special import erf, ndtr, ndtri
 from scipy.stats.distributions import rv_frozen
 from sklearn.pipeline import Pipeline
 
-from heteroscope.core import InputError, cause
+from heteroscope.core import InputError, error_text
 from heteroscope.distributions import student_t as student
 from heteroscope.distributions.sklearn_internals import AcceptsSampleWeight
 
@@ -198,7 +198,7 @@ def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
         mean, std = estimator.predict(X, return_std=True)
     except (TypeError, AttributeError) as error:
         raise InputError(
-            f"{type(estimator).__name__} gives no std ({cause(error)}): metrics need pred_dist(X) or "
+            f"{type(estimator).__name__} gives no std ({error_text(error)}): metrics need pred_dist(X) or "
             "predict(X, return_std=True)"
         ) from error
     return mean, std

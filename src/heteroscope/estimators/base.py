@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from heteroscope.core import InputError, Status
-from heteroscope.data import ROUNDING, Rows, Scaling, Stream, checked_read, merge_rows
+from heteroscope.data import ROUNDING, Rows, Scaling, Stream, merge_rows, read_checked
 from heteroscope.networks import (
     Architecture,
     Params,
@@ -23,7 +23,7 @@ from heteroscope.networks import (
     stack_members,
 )
 from heteroscope.phases import label, observe
-from heteroscope.training import Fit, Ground, survey_ground
+from heteroscope.training import Fit, StreamRun, start_stream_run
 
 MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 
@@ -54,7 +54,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
                     f"column {number} of the stream is {stream.feature_names[number]!r}, and the model was fitted to "
                     f"{name!r} there: give open_stream the `features` in the order of the fit"
                 )
-        inputs = (checked_read(stream, block)[0] for block in stream.blocks())
+        inputs = (read_checked(stream, block)[0] for block in stream.blocks())
         parts = [self._combine(x) for x in inputs]
         return Prediction(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
@@ -111,11 +111,11 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         check_architecture(self.hidden, self.activation, self.start)
         return Architecture(rows.x.shape[1], tuple(self.hidden), self.activation, self.start)
 
-    def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> Ground:
+    def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> StreamRun:
         """The stream surveyed, and what a fit on it leaves behind whatever was learned."""
         if store is not None and self.random_state is None:
             raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
-        ground = survey_ground(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
+        ground = start_stream_run(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
         self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
         if stream.named:
             self.feature_names_in_ = np.array(stream.feature_names, dtype=object)

@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope.core import InputError, defaults, diagonal, logits, positive_integer, progress_bar
-from heteroscope.data import Rows, Scaling, Stream, batch_rows, step_count
+from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, logits, progress_bar
+from heteroscope.data import Rows, Scaling, Stream, resolve_batch_size, resolve_max_steps
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, check_weights, member_seeds, refuse_store
 from heteroscope.networks import Params, Prediction, stack_members, widest_std
@@ -24,7 +24,7 @@ from heteroscope.search import (
     Logits,
     Race,
     Search,
-    checked_share,
+    check_share,
     held_out_fold,
     held_out_scores,
     make_folds,
@@ -32,7 +32,7 @@ from heteroscope.search import (
     scale_for_all_rows,
     search_diagonal,
     search_grid,
-    search_on,
+    search_stream,
     share_of_more_members,
     squared_score,
     std_scale,
@@ -41,19 +41,19 @@ from heteroscope.search import (
 from heteroscope.training import (
     SEARCH_SHARE,
     Fit,
-    Ground,
     Job,
     Recipe,
+    StreamRun,
     Task,
-    begin,
-    go_on,
-    held_score,
+    begin_partial_fit,
+    continue_partial_fit,
+    held_out_score,
     mean_first_recipe,
-    refuse_beside_a_stream,
-    stream_batch,
+    refuse_with_stream,
+    resolve_stream_batch_size,
     train,
 )
-from heteroscope.training import fits as partial_fits
+from heteroscope.training import partial_fits as partial_fits
 
 LENGTHS = (0.25, 1.0)  # of the trainings that a search tries, in max_steps, the shortest first
 
@@ -67,8 +67,8 @@ class PointRegressor(GaussianRegressor):
         return diagnose(self)
 
     def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
-        batch_size = batch_rows(self.batch_size, len(rows.y))
-        steps = step_count(self.max_steps, len(rows.y))
+        batch_size = resolve_batch_size(self.batch_size, len(rows.y))
+        steps = resolve_max_steps(self.max_steps, len(rows.y))
         steps = steps if share == 1.0 else max(2, round(share * steps))
         return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
 
@@ -80,9 +80,9 @@ class PointRegressor(GaussianRegressor):
         """The members as one Gaussian a row, its std scaled as held-out rows asked for."""
         return super()._combine(x).scaled(self.std_scale_)
 
-    def _stream_recipe(self, ground: Ground) -> Recipe:
+    def _stream_recipe(self, ground: StreamRun) -> Recipe:
         architecture = self._architecture(ground.survey.sample)
-        steps = step_count(self.max_steps, ground.order.stream.n_rows)
+        steps = resolve_max_steps(self.max_steps, ground.order.stream.n_rows)
         return mean_first_recipe(architecture, steps, self.schedule, ground.order.batch_size)
 
     def _train_members(self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None) -> Any:
@@ -177,7 +177,7 @@ class HeteroskedasticRegressor(PointRegressor):
         _, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
-        seeds = member_seeds(random, positive_integer("n_members", self.n_members))
+        seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
         score = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._observe(rows, score)
@@ -185,16 +185,16 @@ class HeteroskedasticRegressor(PointRegressor):
 
     def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressor":
         point = logits(self.rho, self.gamma)
-        refuse_beside_a_stream(y, sample_weight, self.schedule)
-        *seeds, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
-        ground = self._ground(stream, checked_share(self.held_out), order, store)
+        refuse_with_stream(y, sample_weight, self.schedule)
+        *seeds, order = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members) + 1)
+        ground = self._ground(stream, check_share(self.held_out), order, store)
         recipe = self._stream_recipe(ground)
         method = {"name": "one point", "rho": self.rho, "gamma": self.gamma, "schedule": self.schedule}
         jobs = [Job(*point, seed) for seed in seeds]
         fits = ground.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self._observe(ground.survey.sample, held_score(fits[0], ground, self._predict_members))
+        self._observe(ground.survey.sample, held_out_score(fits[0], ground, self._predict_members))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, scaling: Scaling | None = None) -> Any:
@@ -211,14 +211,14 @@ class HeteroskedasticRegressor(PointRegressor):
             point = logits(self.rho, self.gamma)
             recipe = mean_first_recipe(
                 self._architecture(rows),
-                step_count(self.max_steps, len(rows.y)),
+                resolve_max_steps(self.max_steps, len(rows.y)),
                 self.schedule,
-                stream_batch(self.batch_size),
+                resolve_stream_batch_size(self.batch_size),
             )
-            seeds = member_seeds(self.random_state, positive_integer("n_members", self.n_members))
+            seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]
-            self._partial = begin(jobs, recipe, scaling or rows.scaling(), unit=float(rows.weight.mean()))
-        self._partial = go_on(self._partial, rows)
+            self._partial = begin_partial_fit(jobs, recipe, scaling or rows.scaling(), unit=float(rows.weight.mean()))
+        self._partial = continue_partial_fit(self._partial, rows)
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
@@ -321,7 +321,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         given, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
-        n_members = positive_integer("n_members", self.n_members)
+        n_members = check_positive_integer("n_members", self.n_members)
         n_judges = min(n_members, JUDGES) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_judges + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_judges))) for fold in folds]
@@ -356,12 +356,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
     def _search(self, folds: list[Fold], rows: Rows) -> Search:
-        n_fine, n_aside = (positive_integer(name, getattr(self, name), least=0) for name in ("n_fine", "n_aside"))
+        n_fine, n_aside = (check_positive_integer(name, getattr(self, name), least=0) for name in ("n_fine", "n_aside"))
         recipes = [self._recipe(rows, share) for share in LENGTHS]
         if self.selection == "paper" or not self.calibrate:  # the paper's line and nothing else
             recipes, n_aside = recipes[-1:], 0
-        line = diagonal(positive_integer("n_coarse", self.n_coarse))
-        n_finalists = positive_integer("n_finalists", self.n_finalists)
+        line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
+        n_finalists = check_positive_integer("n_finalists", self.n_finalists)
         if self.search == "grid":
             search = partial(search_grid, line=line, n_finalists=n_finalists)
         else:
@@ -372,18 +372,22 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     def _fit_stream(self, stream: Stream, y: Any, sample_weight: Any, store: Any) -> "HeteroskedasticRegressorCV":
         """All `n_coarse + n_fine` points in one pass; the chosen point's model is the first member, others follow."""
-        refuse_beside_a_stream(y, sample_weight, self.schedule)
+        refuse_with_stream(y, sample_weight, self.schedule)
         if self.search == "grid":
             raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
-        n_points = positive_integer("n_coarse", self.n_coarse) + positive_integer("n_fine", self.n_fine, least=0)
-        line = [float(t) for t in diagonal(n_points)]
-        seed, *others, order = member_seeds(self.random_state, positive_integer("n_members", self.n_members) + 1)
+        n_points = check_positive_integer("n_coarse", self.n_coarse) + check_positive_integer(
+            "n_fine", self.n_fine, least=0
+        )
+        line = [float(t) for t in diagonal_logits(n_points)]
+        seed, *others, order = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members) + 1)
         ground = self._ground(stream, SEARCH_SHARE, order, store)
         recipe = self._stream_recipe(ground)
         calibrate = bool(self.calibrate)
         self.widest_std_ = widest_std(ground.survey.sample.y) if calibrate else np.inf
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
-        found, fits = search_on(ground, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
+        found, fits = search_stream(
+            ground, method, line, recipe, seed, self.selection, calibrate, self._predict_members
+        )
         best = found.chosen
         jobs = [Job(*best.logits, other) for other in others]
         chosen = {**method, "point": found.best}

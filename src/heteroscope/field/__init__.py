@@ -4,7 +4,7 @@ from heteroscope.core import Status
 from heteroscope.field.averages import NoiseAverage, noise_average
 from heteroscope.field.chain import Chain, chain
 from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
-from heteroscope.field.folds import Branch, Fold, branch, fold, fold_curve
+from heteroscope.field.folds import Bifurcation, Branch, branch, fold, fold_curve
 from heteroscope.field.functional import (
     Equations,
     Fields,
@@ -19,22 +19,22 @@ from heteroscope.field.graph import Graph
 from heteroscope.field.hysteresis import Hysteresis, hysteresis
 from heteroscope.field.line import solve
 from heteroscope.field.minima import minima
-from heteroscope.field.observables import Observables, observables
+from heteroscope.field.observables import FieldObservables, observables
 from heteroscope.field.problem import state
 from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.tables import Table, solve_graph, table
 
 __all__ = [
+    "Bifurcation",
     "Branch",
     "Chain",
     "Equations",
+    "FieldObservables",
     "Fields",
-    "Fold",
     "Graph",
     "GridSolution",
     "Hysteresis",
     "NoiseAverage",
-    "Observables",
     "Problem",
     "Solution",
     "Status",

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from heteroscope.core import InputError, Status
 from heteroscope.field.chain import chain
 from heteroscope.field.diagram import Values, solve_cells
-from heteroscope.field.observables import Observables, observables
+from heteroscope.field.observables import FieldObservables, observables
 from heteroscope.field.parallel import Progress
 
 
@@ -24,9 +24,9 @@ class NoiseAverage(NamedTuple):
 
     rhos: Float[np.ndarray, " rho"]
     gammas: Float[np.ndarray, " gamma"]
-    draws: Observables
-    average: Observables
-    spread: Observables
+    draws: FieldObservables
+    average: FieldObservables
+    spread: FieldObservables
     runaway: Float[np.ndarray, "rho gamma"]
 
 
@@ -56,9 +56,9 @@ def noise_average(
         grid = solve_cells(lattice, y, rhos, gammas, n_jobs=n_jobs, progress=_shifted(progress, k, n_draws))
         found.append(observables(lattice, y, grid))
         runaway += (grid.status == Status.RUNAWAY) / n_draws
-    draws = Observables(*(np.stack(values) for values in zip(*found, strict=True)))
+    draws = FieldObservables(*(np.stack(values) for values in zip(*found, strict=True)))
     average, spread = zip(*(_moments(values) for values in draws), strict=True)
-    return NoiseAverage(grid.rhos, grid.gammas, draws, Observables(*average), Observables(*spread), runaway)
+    return NoiseAverage(grid.rhos, grid.gammas, draws, FieldObservables(*average), FieldObservables(*spread), runaway)
 
 
 def _moments(values: Float[np.ndarray, "draw rho gamma"]) -> tuple[np.ndarray, np.ndarray]:

@@ -38,7 +38,7 @@ class Row(NamedTuple):
         return self.base._replace(alpha=float(alpha), beta=float(beta))
 
 
-class Point(NamedTuple):
+class BranchPoint(NamedTuple):
     """A stationary point on a branch, and the unit tangent there: `slope` is its logit rho, `tangent` its fields.
 
     `step` is the length of the step that led here.
@@ -51,7 +51,7 @@ class Point(NamedTuple):
     step: float
 
 
-def trace(row: Row, start: Fields, logit_rho: float) -> Iterator[Point]:
+def trace(row: Row, start: Fields, logit_rho: float) -> Iterator[BranchPoint]:
     """Points along the branch of a stationary `start`, towards larger rho at first, then wherever the branch leads.
 
     Steps grow where corrections are easy and shrink where they fail. The branch ends where the shortest step fails, or
@@ -70,13 +70,13 @@ def trace(row: Row, start: Fields, logit_rho: float) -> Iterator[Point]:
         point, length = ahead, min(1.5 * length, _LONGEST)
 
 
-def first_point(row: Row, start: Fields, logit_rho: float) -> Point:
+def first_point(row: Row, start: Fields, logit_rho: float) -> BranchPoint:
     """`start` with the tangent that points towards larger rho."""
     change, length = _tangent(row, start, _solve(row.at(logit_rho), row.lattice, start)[1])
-    return Point(logit_rho, start, 1.0 / length, change.times(1.0 / length), 0.0)
+    return BranchPoint(logit_rho, start, 1.0 / length, change.times(1.0 / length), 0.0)
 
 
-def advance(row: Row, point: Point, length: float) -> Point | None:
+def advance(row: Row, point: BranchPoint, length: float) -> BranchPoint | None:
     """The stationary point a `length` further along, or None where corrections fail or the branch turns too sharply."""
     border = _metric(row, point.fields).times(point.tangent)
     fields, logit_rho = point.fields.plus(length, point.tangent), point.logit_rho + length * point.slope
@@ -97,7 +97,7 @@ def advance(row: Row, point: Point, length: float) -> Point | None:
             if abs(cosine) < _STRAIGHT or equations(row.at(logit_rho), fields).relative > _RESOLVED:
                 return None
             scale = float(np.sign(cosine)) / norm
-            return Point(logit_rho, fields, scale, tangent.times(scale), length)
+            return BranchPoint(logit_rho, fields, scale, tangent.times(scale), length)
     return None
 
 

@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 
 from heteroscope.core import InputError, Status, logits
 from heteroscope.field.chain import chain
-from heteroscope.field.continuation import Point, Row, advance, trace
+from heteroscope.field.continuation import BranchPoint, Row, advance, trace
 from heteroscope.field.diagram import Values
 from heteroscope.field.lattice import Field
 from heteroscope.field.parallel import Progress, run_all
@@ -44,7 +44,7 @@ class Branch(NamedTuple):
     stable: Bool[np.ndarray, " step"]
 
 
-class Fold(NamedTuple):
+class Bifurcation(NamedTuple):
     """Where the flat start's finite solution ends at this gamma, the fields there, and the jumps passed on the way."""
 
     gamma: float
@@ -85,12 +85,14 @@ def branch(
     )
 
 
-def fold(x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None = None, max_points: int = 400) -> Fold:
+def fold(
+    x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None = None, max_points: int = 400
+) -> Bifurcation:
     """The fold at one gamma, by pseudo-arclength continuation of the minimum that descent from the flat field finds."""
     row = _row(x, y, gamma, density)
     stiff = stiff_fold(row.lattice, row.base.y, gamma)
     if stiff.bend < _STIFF:
-        return Fold(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
+        return Bifurcation(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
     logit_rho, solution = _last_before_runaway(row)
     jumps: list[float] = []
     while True:
@@ -98,7 +100,7 @@ def fold(x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None 
         beyond = turn.logit_rho + _BEYOND
         solution = minimise(row.at(beyond), turn.fields, max_steps=_PATIENCE)
         if solution.status is Status.RUNAWAY:
-            return Fold(gamma, turn.logit_rho, *turn.fields, np.array(jumps))
+            return Bifurcation(gamma, turn.logit_rho, *turn.fields, np.array(jumps))
         if solution.status is Status.OUT_OF_STEPS:
             raise _lost(turn)
         jumps.append(turn.logit_rho)
@@ -113,7 +115,7 @@ def fold_curve(
     density: ArrayLike | None = None,
     n_jobs: int = 1,
     progress: Progress | None = None,
-) -> list[Fold]:
+) -> list[Bifurcation]:
     """The fold at every gamma: the boundary beyond which the diagram has no finite solution."""
     return run_all(partial(fold, x, y, density=density), [float(gamma) for gamma in gammas], n_jobs, progress)
 
@@ -157,9 +159,9 @@ def _from_flat(row: Row, logit_rho: float) -> Solution:
     return minimise(problem, flat(problem))
 
 
-def _next_turn(row: Row, solution: Solution, logit_rho: float, max_points: int) -> Point:
+def _next_turn(row: Row, solution: Solution, logit_rho: float, max_points: int) -> BranchPoint:
     """The first point whose tangent has no logit rho left: a change of sign, then root finding along that step."""
-    before: Point | None = None
+    before: BranchPoint | None = None
     for count, point in enumerate(trace(row, solution.fields, logit_rho)):
         if point.slope <= 0.0 and before is not None:
             return _turn_between(row, before, point)
@@ -169,10 +171,10 @@ def _next_turn(row: Row, solution: Solution, logit_rho: float, max_points: int) 
     raise _lost(point)
 
 
-def _turn_between(row: Row, before: Point, after: Point) -> Point:
+def _turn_between(row: Row, before: BranchPoint, after: BranchPoint) -> BranchPoint:
     """The turn to second order in `_FLAT`: any closer and the Hessian is singular to rounding."""
 
-    def at(length: float) -> Point:
+    def at(length: float) -> BranchPoint:
         point = advance(row, before, length) if length > 0.0 else before
         if point is None:
             raise _lost(before)
@@ -185,5 +187,5 @@ def _turn_between(row: Row, before: Point, after: Point) -> Point:
     return at(brentq(slope, 0.0, after.step))
 
 
-def _lost(point: Point) -> ArithmeticError:
+def _lost(point: BranchPoint) -> ArithmeticError:
     return ArithmeticError(f"the branch was lost at logit rho = {point.logit_rho:g}; try another gamma or fewer points")

@@ -17,7 +17,7 @@ from heteroscope.field.diagram import GridSolution
 from heteroscope.field.lattice import Field, Lattice
 
 
-class Observables(NamedTuple):
+class FieldObservables(NamedTuple):
     """One number a cell for each observable."""
 
     mean_mse: Float[np.ndarray, "*cell"]
@@ -26,13 +26,13 @@ class Observables(NamedTuple):
     precision_energy: Float[np.ndarray, "*cell"]
 
 
-def observables(lattice: Lattice, y: Field, grid: GridSolution) -> Observables:
+def observables(lattice: Lattice, y: Field, grid: GridSolution) -> FieldObservables:
     """The observables of every cell; averages weigh the points as the free energy does."""
     values = np.full((4, *grid.status.shape), np.nan)
     for cell in np.ndindex(grid.status.shape):
         if grid.status[cell] != Status.RUNAWAY:
             values[(slice(None), *cell)] = _of_cell(lattice, y, grid.mean[cell], grid.precision[cell])
-    return Observables(*values)
+    return FieldObservables(*values)
 
 
 def _of_cell(lattice: Lattice, y: Field, mean: Field, precision: Field) -> tuple[float, float, float, float]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from heteroscope.core import InputError, cause, replacing
+from heteroscope.core import InputError, error_text, replace_folder
 from heteroscope.data import TableEncoder
 from heteroscope.estimators import GaussianRegressor
 from heteroscope.model_files.classes import refuse_unknown
@@ -44,7 +44,7 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     folder = check_destination(folder)
     packed = _pack(arrays_of(model))
     text = json.dumps(_describe(model, encoder, packed), indent=1, ensure_ascii=False, allow_nan=False)
-    with replacing(folder) as fresh:
+    with replace_folder(folder) as fresh:
         (fresh / ARRAYS).write_bytes(packed)
         (fresh / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
     return folder
@@ -137,5 +137,5 @@ def _read_description(folder: Path) -> dict[str, Any]:
 
 
 def _cause(error: BaseException) -> str:
-    text = cause(error)
+    text = error_text(error)
     return f"{text} is missing" if isinstance(error, KeyError) else text or type(error).__name__

@@ -1,9 +1,9 @@
 """One model: its two networks, what it minimises, the constant model, and ensembles."""
 
 from heteroscope.networks.constant import (
-    collapse,
-    collapses,
+    collapse_networks,
     constant_params,
+    find_collapsing,
     fit_precision_level,
     hold_constant,
     settle_levels,
@@ -32,9 +32,9 @@ from heteroscope.networks.model import (
     check_architecture,
     init_params,
     input_gradients,
-    positive,
     predict_mean,
     predict_precision,
+    to_positive,
 )
 from heteroscope.networks.objectives import Objective, Terms, gaussian_nll, joint_objective, mean_objective, weight_norm
 
@@ -54,9 +54,9 @@ __all__ = [
     "apply_network",
     "apply_trunk",
     "check_architecture",
-    "collapse",
-    "collapses",
+    "collapse_networks",
     "constant_params",
+    "find_collapsing",
     "fit_precision_level",
     "gaussian_nll",
     "hold_constant",
@@ -67,12 +67,12 @@ __all__ = [
     "member_outputs",
     "moment_match",
     "padded_blocks",
-    "positive",
     "predict_mean",
     "predict_members",
     "predict_precision",
     "settle_levels",
     "stack_members",
+    "to_positive",
     "weight_norm",
     "widest_std",
 ]

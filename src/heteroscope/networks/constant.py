@@ -20,9 +20,9 @@ from heteroscope.networks.model import (
     Network,
     Params,
     apply_network,
-    positive,
     predict_mean,
     predict_precision,
+    to_positive,
 )
 
 FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
@@ -38,7 +38,7 @@ def constant_params(params: Params, batch: Batch) -> Params:
     return Params(_constant(params.mean, level), _constant(params.precision, _inverse_softplus(1.0 / variance)))
 
 
-def collapse(params: Params, batch: Batch, networks: tuple[str, ...]) -> Params:
+def collapse_networks(params: Params, batch: Batch, networks: tuple[str, ...]) -> Params:
     """`params` with the named networks replaced by those of the constant model."""
     constant = constant_params(params, batch)
     return params._replace(**{name: getattr(constant, name) for name in networks})
@@ -84,7 +84,9 @@ def fit_precision_level(params: Params, batch: Batch, activation: str) -> Params
     def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = ends
         middle = 0.5 * (low + high)
-        slope = jnp.mean(batch.weight * jax.nn.sigmoid(output + middle) * (squared - 1.0 / positive(output + middle)))
+        slope = jnp.mean(
+            batch.weight * jax.nn.sigmoid(output + middle) * (squared - 1.0 / to_positive(output + middle))
+        )
         return jnp.where(slope < 0, middle, low), jnp.where(slope < 0, high, middle)
 
     ends = (jnp.log(PRECISION_FLOOR) - jnp.max(output), 1.0 / PRECISION_FLOOR - jnp.min(output))
@@ -92,7 +94,7 @@ def fit_precision_level(params: Params, batch: Batch, activation: str) -> Params
     return params._replace(precision=_shift_level(params.precision, 0.5 * (low + high)))
 
 
-def collapses(
+def find_collapsing(
     networks: tuple[str, ...],
     params: Params,
     pull_at: Callable[[Params], Params],

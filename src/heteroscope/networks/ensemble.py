@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.data import Scaling
-from heteroscope.networks.model import Params, apply_layer, apply_trunk, positive, predict_mean
+from heteroscope.networks.model import Params, apply_layer, apply_trunk, predict_mean, to_positive
 
 BLOCK = 8192  # rows evaluated at once; shorter blocks are padded to a power of two, so that few shapes are compiled
 
@@ -86,7 +86,7 @@ def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray,
 @partial(jax.jit, static_argnames="activation")
 def _forward(params: Params, x: jax.Array, activation: str) -> tuple[jax.Array, jax.Array]:
     outputs = apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
-    return predict_mean(params, x, activation), positive(outputs)
+    return predict_mean(params, x, activation), to_positive(outputs)
 
 
 def _next_power_of_two(n: int) -> int:

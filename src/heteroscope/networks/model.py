@@ -134,7 +134,7 @@ def apply_network(network: Network, x: Float[AnyArray, "point feature"], activat
     return apply_layer(network[-1], apply_trunk(network, x, activation))[:, 0]
 
 
-def positive(output: Float[Array, "..."]) -> Float[Array, "..."]:
+def to_positive(output: Float[Array, "..."]) -> Float[Array, "..."]:
     """softplus(f) + 1e-8: what makes a precision, or another number that must be positive, of a network's output."""
     return jax.nn.softplus(output) + PRECISION_FLOOR
 
@@ -146,7 +146,7 @@ def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation
 
 def predict_precision(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
     """softplus of the precision network's output, kept above 1e-8."""
-    return positive(apply_network(params.precision, x, activation))
+    return to_positive(apply_network(params.precision, x, activation))
 
 
 def input_gradients(

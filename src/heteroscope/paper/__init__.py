@@ -5,21 +5,21 @@ from heteroscope.paper.costs import seconds_together
 from heteroscope.paper.demo import run_demo
 from heteroscope.paper.figures import FIGURES
 from heteroscope.paper.observations import OBSERVATIONS
-from heteroscope.paper.recipe import Output, Recipe, part_name, part_settings, recipe_settings
-from heteroscope.paper.run import Kitchen, read_record, run_recipe
+from heteroscope.paper.recipe import Exhibit, Output, part_name, part_settings, recipe_settings
+from heteroscope.paper.run import Workspace, read_record, run_recipe
 from heteroscope.paper.scales import SCALES, Scale
 from heteroscope.paper.tables import TABLES
 
 #: Every result by its name, in the order of the paper and then of the page of results.
-RECIPES: dict[str, Recipe] = {**FIGURES, **TABLES, **OBSERVATIONS, **BEYOND}
+RECIPES: dict[str, Exhibit] = {**FIGURES, **TABLES, **OBSERVATIONS, **BEYOND}
 
 __all__ = [
     "RECIPES",
     "SCALES",
-    "Kitchen",
+    "Exhibit",
     "Output",
-    "Recipe",
     "Scale",
+    "Workspace",
     "part_name",
     "part_settings",
     "read_record",

@@ -13,8 +13,8 @@ from heteroscope.diagrams import PHASES, agreement, majority_phase
 from heteroscope.paper.drawings import hysteresis_figure, penalty_figure
 from heteroscope.paper.figures import FIELD, networks, theory
 from heteroscope.paper.observations import largest_step
-from heteroscope.paper.parts import FREE_PRECISION, Hysteresis, Line, Networks, Part, Theory
-from heteroscope.paper.recipe import Output, Parts, Recipe
+from heteroscope.paper.parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Part, Theory
+from heteroscope.paper.recipe import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.text import number
 from heteroscope.plots import phase_maps
@@ -56,7 +56,7 @@ def boundary(found: Diagrams) -> Output:
 
 
 def _hysteresis_parts(scale: Scale) -> Parts:
-    return {"sweeps": Hysteresis("sine", HYSTERESIS_LOGIT_RHOS, HYSTERESIS_LOGIT_GAMMAS, scale.hysteresis_points)}
+    return {"sweeps": HysteresisSweep("sine", HYSTERESIS_LOGIT_RHOS, HYSTERESIS_LOGIT_GAMMAS, scale.hysteresis_points)}
 
 
 def hysteresis(found: Mapping[str, Any]) -> Output:
@@ -150,22 +150,22 @@ def _above(diagram: xr.Dataset, other: xr.Dataset) -> float:
 
 
 BEYOND = {
-    "boundary": Recipe(
+    "boundary": Exhibit(
         "beyond the paper",
         "the theory's boundaries over the networks' phases",
         _boundary_parts,
         boundary,
     ),
-    "hysteresis": Recipe(
+    "hysteresis": Exhibit(
         "beyond the paper", "the field theory with rho swept up and down", _hysteresis_parts, hysteresis
     ),
-    "controls": Recipe(
+    "controls": Exhibit(
         "beyond the paper",
         "one hidden layer and a constant precision as controls of sharpness",
         _control_parts,
         controls,
     ),
-    "start-scale": Recipe(
+    "start-scale": Exhibit(
         "beyond the paper",
         "the same diagram from starts of different size",
         _start_parts,

@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 from heteroscope import datasets
-from heteroscope.core import defaults, key
-from heteroscope.data import batch_rows
+from heteroscope.core import defaults, identity_key
+from heteroscope.data import resolve_batch_size
 from heteroscope.datasets import climsim
-from heteroscope.diagrams import rows_a_step, steps_of_a_model
+from heteroscope.diagrams import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
-from heteroscope.paper.parts import Hysteresis, Line, Networks, Theory
-from heteroscope.paper.recipe import Recipe, part_settings
+from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
+from heteroscope.paper.recipe import Exhibit, part_settings
 from heteroscope.paper.scales import Scale
 from heteroscope.training import PATIENT_SHARES
 
@@ -28,9 +28,9 @@ STREAM_ROW = 4e-5  # seconds to write and survey a generated row of ClimSim's fo
 FIELD_CELL = 5e-6  # seconds a cell and point of the field theory
 
 
-def seconds_together(recipes: Iterable[Recipe], scale: Scale) -> float:
+def seconds_together(recipes: Iterable[Exhibit], scale: Scale) -> float:
     """Of these recipes in one run: equal parts count once."""
-    parts = {key(part_settings(part)): part for one in recipes for part in one.parts(scale).values()}
+    parts = {identity_key(part_settings(part)): part for one in recipes for part in one.parts(scale).values()}
     return sum((seconds(part) for part in parts.values()), start=1.0)
 
 
@@ -44,18 +44,18 @@ def seconds(part: Any) -> float:
 def _(part: Networks) -> float:
     n_models = len(part.rhos) * len(part.gamma_values) * part.n_seeds
     n_rows = len(datasets.load(part.data).y_train)
-    in_batches = rows_a_step("auto", n_rows)
-    steps = steps_of_a_model(part.max_steps, n_rows, in_batches, part.start)
+    in_batches = resolve_diagram_batch_size("auto", n_rows)
+    steps = resolve_diagram_steps(part.max_steps, n_rows, in_batches, part.start)
     mean, both = (0.0, 0.0) if part.start == "he" else PATIENT_SHARES
     share = BATCH_SHARE if in_batches else SHARE
     taken = steps * (mean / 2 + both + share * (1 - mean - both))  # in patience all of them, of the mean alone at first
-    return COMPILE + n_models * taken * _operations(part.data, part.hidden, rows_a_step) / RATE
+    return COMPILE + n_models * taken * _operations(part.data, part.hidden, resolve_diagram_batch_size) / RATE
 
 
 @seconds.register
 def _(part: Line) -> float:
     steps = len(part.points) * part.n_seeds * LINE_SHARE * part.max_steps
-    return COMPILE + steps * _operations(part.data, part.hidden, rows_a_step) / RATE
+    return COMPILE + steps * _operations(part.data, part.hidden, resolve_diagram_batch_size) / RATE
 
 
 @seconds.register
@@ -64,7 +64,7 @@ def _(part: Comparison) -> float:
     models = search["n_coarse"] + search["n_fine"] + defaults.FINALISTS * (search["cv"] - 1) + 1
     searched = 2 * models * search["max_steps"]
     steps = searched + 7 * part.fit_steps  # the ensemble has six members
-    return 2 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden, batch_rows) / RATE
+    return 2 * COMPILE + part.n_runs * steps * _operations(part.data, part.hidden, resolve_batch_size) / RATE
 
 
 @seconds.register
@@ -72,7 +72,7 @@ def _(part: Searches) -> float:
     search = dict(part.search)
     models = sum(part.n_points.values()) + 2 * (defaults.FINALISTS * (search["cv"] - 1) + 1)
     steps = part.n_runs * models * search["max_steps"]
-    return COMPILE + steps * _operations(part.data, part.hidden, batch_rows) / RATE
+    return COMPILE + steps * _operations(part.data, part.hidden, resolve_batch_size) / RATE
 
 
 @seconds.register
@@ -89,7 +89,7 @@ def _(part: Theory) -> float:
 
 
 @seconds.register
-def _(part: Hysteresis) -> float:
+def _(part: HysteresisSweep) -> float:
     return 2 * len(part.logit_rhos) * len(part.logit_gammas) * part.points * FIELD_CELL
 
 

@@ -7,7 +7,7 @@ from heteroscope.datasets import simulated
 from heteroscope.paper.crossing import crossing, verdict
 from heteroscope.paper.drawings import data_figure
 from heteroscope.paper.parts import DIAGONAL, Line, Networks, Theory
-from heteroscope.paper.recipe import Output, Parts, Recipe
+from heteroscope.paper.recipe import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.spread import spread_by_phase
 from heteroscope.plots import diagonal_slices, diagram_array, schematic
@@ -71,50 +71,50 @@ def _spread(found: Mapping[str, Any]) -> Output:
 
 
 FIGURES = {
-    "schematic": Recipe(
+    "schematic": Exhibit(
         "Figure 1",
         "the phases, with a typical fit of each (field theory of sine)",
         lambda scale: {FIELD: theory("sine", scale)},
         lambda found: Output(schematic(found[FIELD], "Field theory of sine")),
     ),
-    "summary": Recipe(
+    "summary": Exhibit(
         "Figure 2",
         "metrics of field theory, sine and four UCI sets, mean over seeds",
         summary_parts,
         lambda found: Output(diagram_array(found)),
     ),
-    "diagonal": Recipe(
+    "diagonal": Exhibit(
         "Figure 3",
         "test metrics along rho = 1 - gamma, lowest ones starred",
         _diagonals,
         _along,
     ),
-    "data": Recipe(
+    "data": Exhibit(
         "Figure 4",
         "the six simulated sets",
         lambda scale: {},
         lambda found: Output(data_figure(list(simulated.PROCESSES), TITLES)),
     ),
-    "summary-spread": Recipe(
+    "summary-spread": Exhibit(
         "Figure 5",
         "standard deviation over seeds of the summary's metrics",
         summary_networks,
         _spread,
         fewest_seeds=2,
     ),
-    "synthetic-field": Recipe(
+    "synthetic-field": Exhibit(
         "Figure 6",
         "field theory of all six simulated sets",
         lambda scale: {TITLES[data]: theory(data, scale) for data in simulated.PROCESSES},
         lambda found: Output(diagram_array(found)),
     ),
-    "synthetic-networks": Recipe(
+    "synthetic-networks": Exhibit(
         "Figure 7",
         "networks on all six simulated sets",
         lambda scale: {TITLES[data]: networks(data, scale) for data in simulated.PROCESSES},
         lambda found: Output(diagram_array(found)),
     ),
-    "network-size": Recipe(
+    "network-size": Exhibit(
         "Figure 8",
         "networks of one, two and three hidden layers on concrete",
         _depths,

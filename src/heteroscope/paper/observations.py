@@ -11,7 +11,7 @@ from heteroscope.diagrams import agreement, diagonal_cells, majority_phase
 from heteroscope.paper.comparisons import Searches
 from heteroscope.paper.drawings import regret_figure
 from heteroscope.paper.figures import FIELD, TITLES, summary_parts
-from heteroscope.paper.recipe import Output, Parts, Recipe
+from heteroscope.paper.recipe import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.text import number
 
@@ -123,6 +123,6 @@ def _searches(scale: Scale) -> Parts:
 
 
 OBSERVATIONS = {
-    "observations": Recipe("Section 4", "the paper's first two observations as numbers", summary_parts, observations),
-    "regret": Recipe("beyond the paper", "what searching the diagonal alone costs", _searches, regret, fewest_seeds=2),
+    "observations": Exhibit("Section 4", "the paper's first two observations as numbers", summary_parts, observations),
+    "regret": Exhibit("beyond the paper", "what searching the diagonal alone costs", _searches, regret, fewest_seeds=2),
 }

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from heteroscope.core import InputError, whole
-from heteroscope.diagrams import CODES, code, decoded, without_rows
+from heteroscope.core import InputError, atomic_write
+from heteroscope.diagrams import CODES, decode_words, encode_words, without_rows
 
 WORTH_KEEPING_SECONDS = 10.0
 DIAGRAM, TABLE = ".nc.gz", ".csv"
@@ -34,12 +34,12 @@ def keep(folder: Path, name: str, found: Any, clock: dict[str, Any]) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(found, pd.DataFrame):
-        with whole(folder / f"{name}{TABLE}") as partial:
+        with atomic_write(folder / f"{name}{TABLE}") as partial:
             found.to_csv(partial, index=False)
     else:
-        with whole(folder / f"{name}{DIAGRAM}") as partial:
+        with atomic_write(folder / f"{name}{DIAGRAM}") as partial:
             partial.write_bytes(gzip.compress(bytes(_slim(found).to_netcdf(engine="scipy")), mtime=0))
-    with whole(folder / f"{name}.json") as partial:
+    with atomic_write(folder / f"{name}.json") as partial:
         partial.write_text(json.dumps(clock, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -54,7 +54,7 @@ def recall(folder: Path, name: str) -> Kept | None:
         if table.is_file():
             return Kept(pd.read_csv(table), seconds)
         with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
-            return Kept(decoded(stored.load().drop_encoding()), seconds)
+            return Kept(decode_words(stored.load().drop_encoding()), seconds)
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         raise InputError(f"the record {clock} is damaged: remove it to compute the part again") from error
 
@@ -64,7 +64,7 @@ def _slim(diagram: xr.Dataset) -> xr.Dataset:
     slim = without_rows(diagram)
     for name, variable in slim.data_vars.items():
         if name in CODES:
-            codes = code(str(name), [str(word) for word in variable.values.ravel()])
+            codes = encode_words(str(name), [str(word) for word in variable.values.ravel()])
             slim[name] = (variable.dims, codes.reshape(variable.shape))
         else:
             slim[name] = variable.astype(np.float32)

@@ -14,7 +14,7 @@ import xarray as xr
 from scipy.special import expit
 
 from heteroscope import datasets, field
-from heteroscope.core import Progress, Status, whole
+from heteroscope.core import Progress, Status, atomic_write
 from heteroscope.datasets import simulated
 from heteroscope.diagrams import field_diagram, phase_diagram, without_rows
 
@@ -91,11 +91,11 @@ class Networks(NamedTuple):
         """The diagram, kept tile by tile."""
         return _diagram(self, 0, self.n_seeds, folder, n_jobs, progress)
 
-    def pieces(self) -> list["Seed"]:
+    def pieces(self) -> list["OneSeed"]:
         """The diagrams of one seed that it consists of."""
         shared = self._asdict()
         del shared["n_seeds"]
-        return [Seed(**shared, seed=seed) for seed in range(self.n_seeds)]
+        return [OneSeed(**shared, seed=seed) for seed in range(self.n_seeds)]
 
     def join(self, found: list[xr.Dataset]) -> xr.Dataset:
         """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
@@ -104,7 +104,7 @@ class Networks(NamedTuple):
         return xr.concat(slim, "seed", join="override", **together)  # by their places: last digits may differ
 
 
-class Seed(NamedTuple):
+class OneSeed(NamedTuple):
     """One seed of a phase diagram, which depends neither on the others nor on their number."""
 
     data: str
@@ -137,7 +137,7 @@ class Seed(NamedTuple):
         return _diagram(self, self.seed, 1, folder, n_jobs, progress)
 
 
-def _gammas(part: Networks | Seed) -> tuple[float, ...]:
+def _gammas(part: Networks | OneSeed) -> tuple[float, ...]:
     """gamma = alpha rho / (1 - rho): where alpha is the penalty of the mean at the one rho."""
     if not part.alphas:
         return part.gammas
@@ -146,7 +146,7 @@ def _gammas(part: Networks | Seed) -> tuple[float, ...]:
 
 
 def _diagram(
-    part: Networks | Seed, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
+    part: Networks | OneSeed, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
 ) -> xr.Dataset:
     split = datasets.load(part.data)
     return phase_diagram(
@@ -255,7 +255,7 @@ class Theory(NamedTuple):
         return _kept(folder, solve)
 
 
-class Hysteresis(NamedTuple):
+class HysteresisSweep(NamedTuple):
     """The field theory with rho swept up and down: `mean_mse` over (way, rho, gamma), NaN for a runaway."""
 
     data: str
@@ -295,7 +295,7 @@ def _kept(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
     path = folder / FIELD_FILE
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        with whole(path) as partial:
+        with atomic_write(path) as partial:
             make().to_netcdf(partial, engine="scipy")
     with xr.open_dataset(path, engine="scipy") as stored:
         return stored.load().drop_encoding()

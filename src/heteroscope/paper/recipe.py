@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from heteroscope import datasets
-from heteroscope.core import REVISIONS, Identity, key, plain
+from heteroscope.core import REVISIONS, Identity, as_json, identity_key
 from heteroscope.paper.parts import Divided, Part
 from heteroscope.paper.scales import Scale
 
@@ -22,7 +22,7 @@ class Output(NamedTuple):
     verdict: str = ""
 
 
-class Recipe(NamedTuple):
+class Exhibit(NamedTuple):
     """`parts` are computed and kept, each under the name that the figure shows; `show` makes the output of them."""
 
     source: str  # where in the paper it stands, or "beyond the paper"
@@ -45,14 +45,14 @@ def part_settings(part: Part | Divided) -> Identity:
     revisions = {"revision": REVISIONS[REVISION_OF[part.kind]]}
     if part.data in datasets.names():
         revisions["data_revision"] = datasets.identify(part.data)["revision"]
-    return dict(plain({"part": part.kind, **revisions, **part._asdict()}))
+    return dict(as_json({"part": part.kind, **revisions, **part._asdict()}))
 
 
 def part_name(part: Part | Divided) -> str:
     """What the part's folder and records are called: its kind, its data set, and the key of its identity."""
-    return f"{part.kind}-{part.data}-{key(part_settings(part))}"
+    return f"{part.kind}-{part.data}-{identity_key(part_settings(part))}"
 
 
-def recipe_settings(recipe: Recipe, scale: Scale) -> Identity:
+def recipe_settings(recipe: Exhibit, scale: Scale) -> Identity:
     """What identifies a result: the identities of all its parts, by name."""
     return {name: part_settings(part) for name, part in recipe.parts(scale).items()}

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heteroscope.core import Progress, key, whole
+from heteroscope.core import Progress, atomic_write, identity_key
 from heteroscope.paper.part_records import keep, recall
-from heteroscope.paper.parts import Divided, Hysteresis, Part, Theory
-from heteroscope.paper.recipe import Recipe, part_name, part_settings, recipe_settings
+from heteroscope.paper.parts import Divided, HysteresisSweep, Part, Theory
+from heteroscope.paper.recipe import Exhibit, part_name, part_settings, recipe_settings
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.text import markdown
 from heteroscope.plots import save_figure
@@ -21,7 +21,7 @@ PARTS = "parts"
 Bar = Callable[[str], AbstractContextManager[Progress | None]]  # a progress bar for the part of that name
 
 
-class Kitchen(NamedTuple):
+class Workspace(NamedTuple):
     """Where results go, how many processes compute them, who is told how far they are, and where parts are kept."""
 
     out: Path
@@ -36,7 +36,7 @@ class Kitchen(NamedTuple):
         return self.out / self.scale.name
 
 
-def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
+def run_recipe(name: str, recipe: Exhibit, kitchen: Workspace) -> dict[str, Any]:
     """Make the parts that are missing, then figure, table and the record, which is written last and returned."""
     parts = recipe.parts(kitchen.scale)
     made = {label: _make(part, kitchen) for label, part in parts.items()}
@@ -60,7 +60,7 @@ def run_recipe(name: str, recipe: Recipe, kitchen: Kitchen) -> dict[str, Any]:
         "date": _today(),
         "seconds": round(sum(one.seconds for one in made.values()), 1),
         "verdict": output.verdict,
-        "settings_hash": key(settings),
+        "settings_hash": identity_key(settings),
         "parts": {label: [f"{PARTS}/{name}" for name in one.names] for label, one in made.items()},
         "settings": settings,
     }
@@ -73,7 +73,7 @@ def _command(name: str, scale: Scale) -> str:
     return f"heteroscope reproduce {name} --scale {scale.name}{seeds}"
 
 
-def read_record(name: str, kitchen: Kitchen) -> dict[str, Any] | None:
+def read_record(name: str, kitchen: Workspace) -> dict[str, Any] | None:
     """The record of a recipe that was run before in this folder, if there is one."""
     path = kitchen.folder / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -87,7 +87,7 @@ class Made(NamedTuple):
     seconds: float
 
 
-def _make(part: Part | Divided, kitchen: Kitchen) -> Made:
+def _make(part: Part | Divided, kitchen: Workspace) -> Made:
     """The part from the records or from its own folder, and the time it took, added up over interrupted runs."""
     if isinstance(part, Divided):
         pieces = [_make(one, kitchen) for one in part.pieces()]
@@ -107,7 +107,9 @@ def _make(part: Part | Divided, kitchen: Kitchen) -> Made:
             taken = before + time.perf_counter() - started
             clock = {"seconds": taken, "finished": finished, "date": _today(), "settings": part_settings(part)}
             _write_json(_clock_file(folder), clock)
-    if kitchen.records and not isinstance(part, Theory | Hysteresis):  # quick, and figures draw single solutions of it
+    if kitchen.records and not isinstance(
+        part, Theory | HysteresisSweep
+    ):  # quick, and figures draw single solutions of it
         keep(kitchen.records, name, found, _clock(folder))
     return Made([name], found, _seconds(folder))
 
@@ -136,5 +138,5 @@ def _clock_file(folder: Path) -> Path:
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    with whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from heteroscope.paper.comparisons import Comparison
 from heteroscope.paper.printed import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
-from heteroscope.paper.recipe import Output, Parts, Recipe
+from heteroscope.paper.recipe import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.text import number, plus_minus
 
@@ -111,19 +111,19 @@ def _std_vanished(records: pd.DataFrame) -> bool:
 
 
 TABLES = {
-    "small-table": Recipe(
+    "small-table": Exhibit(
         "Table 2",
         "mean and std MSE of ours and beta-NLL beside the printed ones",
         lambda scale: comparisons(SMALL_SETS, scale),
         _small,
     ),
-    "large-table": Recipe(
+    "large-table": Exhibit(
         "Table 5",
         "ECE, mean and std MSE of ours, beta-NLL and an MLE ensemble beside the printed ones",
         lambda scale: comparisons(LARGE_SETS, scale),
         _large,
     ),
-    "selection": Recipe(
+    "selection": Exhibit(
         "beyond the paper",
         "the paper's selection on training rows against held-out selection",
         lambda scale: comparisons(LARGE_SETS, scale),

@@ -26,7 +26,7 @@ TEST: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 2.4, "mark
 EQUAL: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1}
 
 
-class Fit(NamedTuple):
+class PlottedFit(NamedTuple):
     """One model of one cell on the kept rows; NaN in mean and std if it has run away."""
 
     phase: Phase
@@ -39,13 +39,13 @@ class Fit(NamedTuple):
     train: Bool[np.ndarray, " row"]
 
 
-def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> Fit:
+def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedFit:
     """The first seed that is in the phase there, and has a fit if any of them has."""
     here = diagram.isel(rho=cell[0], gamma=cell[1])
     in_phase = here["phase"].values.astype(str) == phase
     has_fit = here["mean"].notnull().all("row").values
     here = here.isel(seed=int(np.argmax(2 * in_phase + (in_phase & has_fit))))
-    return Fit(
+    return PlottedFit(
         phase=phase,
         rho=float(here["rho"]),
         gamma=float(here["gamma"]),
@@ -57,7 +57,7 @@ def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> Fit:
     )
 
 
-def draw_fit(ax: Axes, fit: Fit) -> None:
+def draw_fit(ax: Axes, fit: PlottedFit) -> None:
     """Training rows, mean and bands of one and two std; of an overfit field a close-up, since it follows every row."""
     order = np.argsort(fit.x[:, 0], kind="stable")
     close_up = fit.phase in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
@@ -82,7 +82,7 @@ def draw_fit(ax: Axes, fit: Fit) -> None:
     _say_if_lost(ax, fit)
 
 
-def draw_residuals(ax: Axes, fit: Fit, limits: tuple[float, float]) -> None:
+def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> None:
     """|y - mean| against std, row by row: honest rows lie about the line where both are equal, two thirds below it."""
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -99,7 +99,7 @@ def draw_residuals(ax: Axes, fit: Fit, limits: tuple[float, float]) -> None:
     _say_if_lost(ax, fit)
 
 
-def residual_limits(fits: Iterable[Fit]) -> tuple[float, float]:
+def residual_limits(fits: Iterable[PlottedFit]) -> tuple[float, float]:
     """Both axes of all these fits: what lies beyond is drawn at the border."""
     sizes = np.concatenate([np.empty(0), *(part for fit in fits for part in (np.abs(fit.y - fit.mean), fit.std))])
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
@@ -123,11 +123,11 @@ def fit_legend(several_inputs: bool) -> dict[str, Any]:
     }
 
 
-def _title(fit: Fit) -> str:
+def _title(fit: PlottedFit) -> str:
     return rf"{PHASE_NAMES[fit.phase]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
 
 
-def _say_if_lost(ax: Axes, fit: Fit) -> None:
+def _say_if_lost(ax: Axes, fit: PlottedFit) -> None:
     if not np.isfinite(fit.mean).any():
         ax.text(0.5, 0.5, "runaway: no finite fit", transform=ax.transAxes, ha="center", va="center", color=GREY)
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from heteroscope.diagrams import PHASES
 from heteroscope.plots.cells import Cells, edges, read_cells
-from heteroscope.plots.fits import Fit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
+from heteroscope.plots.fits import PlottedFit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
 from heteroscope.plots.panels import (
     diagram_axes,
     draw_boundaries,
@@ -86,7 +86,7 @@ def _draw_regions(ax: Axes, cells: Cells) -> None:
     ax.set_ylabel(r"$\gamma$")
 
 
-def _name(ax: Axes, fit: Fit) -> None:
+def _name(ax: Axes, fit: PlottedFit) -> None:
     colour = PHASE_COLOURS[fit.phase]
     ax.plot(
         fit.rho,

@@ -1,8 +1,8 @@
 """Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
 
 from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
-from heteroscope.search.folds import checked_share, held_out_fold, make_folds
-from heteroscope.search.on_stream import search_on, stream_fold
+from heteroscope.search.folds import check_share, held_out_fold, make_folds
+from heteroscope.search.on_stream import search_stream, stream_fold
 from heteroscope.search.points import Fold, FoldResult, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
 from heteroscope.search.results import Search, held_out_scores, results_table
@@ -18,7 +18,7 @@ __all__ = [
     "Point",
     "Race",
     "Search",
-    "checked_share",
+    "check_share",
     "choose",
     "cross_validate",
     "held_out_fold",
@@ -29,7 +29,7 @@ __all__ = [
     "scale_for_all_rows",
     "search_diagonal",
     "search_grid",
-    "search_on",
+    "search_stream",
     "share_of_more_members",
     "squared_score",
     "std_scale",

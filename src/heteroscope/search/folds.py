@@ -11,7 +11,7 @@ from heteroscope.data import Rows, merge_rows
 from heteroscope.search.points import Fold
 
 
-def checked_share(share: Any) -> float:
+def check_share(share: Any) -> float:
     """The share of rows to hold out, as a number."""
     if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share < 1:
         raise InputError(f"held_out must be a share of the rows from 0 to less than 1, got {share!r}")
@@ -20,7 +20,7 @@ def checked_share(share: Any) -> float:
 
 def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold | None:
     """Rows for the model that judges a fit; None if no share is wanted or too few rows are there to judge by."""
-    n_held = int(np.ceil(checked_share(share) * len(rows.y)))
+    n_held = int(np.ceil(check_share(share) * len(rows.y)))
     order = random.permutation(len(rows.y))
     if n_held == 0 or len(rows.y) - n_held < 2:
         return None

@@ -9,23 +9,23 @@ from heteroscope.phases import observe
 from heteroscope.search.points import Fold, FoldResult, Folds, Point
 from heteroscope.search.results import Search
 from heteroscope.search.selection import choose
-from heteroscope.training import Fit, Ground, Job, Reading, Recipe
+from heteroscope.training import Fit, Job, PredictMembers, Recipe, StreamRun
 
 
-def stream_fold(ground: Ground) -> Fold:
+def stream_fold(ground: StreamRun) -> Fold:
     """The sample to observe training by, and the rows held out."""
     return Fold(ground.survey.sample, ground.survey.held)
 
 
-def search_on(
-    ground: Ground,
+def search_stream(
+    ground: StreamRun,
     method: Identity,
     logits: Sequence[float],
     recipe: Recipe,
     seed: int,
     selection: str,
     calibrate: bool,
-    read: Reading,
+    read: PredictMembers,
 ) -> tuple[Search, list[Fit]]:
     """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
     jobs = [Job(t, -t, seed) for t in logits]
@@ -37,7 +37,7 @@ def search_on(
     return Search(points, best), fits
 
 
-def _point(t: float, fit: Fit, recipe: Recipe, ground: Ground, read: Reading) -> Point:
+def _point(t: float, fit: Fit, recipe: Recipe, ground: StreamRun, read: PredictMembers) -> Point:
     """A point as a cross-validation of one fold would have it, the sample standing for the training rows."""
     members = stack_members([fit.params])
     sample, held = ground.survey.sample, ground.survey.held

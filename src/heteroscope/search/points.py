@@ -96,7 +96,7 @@ def cross_validate(
     return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
 
 
-def believable(point: Point, folds: Folds) -> Point:
+def cap_stds(point: Point, folds: Folds) -> Point:
     """The point with no held-out std above the widest that the training targets of its fold can have asked for."""
     return point._replace(
         results=tuple(

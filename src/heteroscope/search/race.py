@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import Progress, alpha_beta, bisect, logits_from_alpha_beta, refine
+from heteroscope.core import Progress, alpha_beta, bisect_transition, logits_from_alpha_beta, refine_around
 from heteroscope.phases import Phase
-from heteroscope.search.points import Folds, Logits, Point, believable, cross_validate
+from heteroscope.search.points import Folds, Logits, Point, cap_stds, cross_validate
 from heteroscope.search.results import Search
 from heteroscope.search.selection import (
     OVERFIT,
@@ -66,7 +66,7 @@ class Race:
         self.n_done += len(points) * sum(len(fold.seeds) for fold in folds)
         told = (lambda done, _: progress(before + done, self.n_planned)) if progress else None
         fitted = cross_validate(folds, points, recipe, self.n_jobs, told)
-        return [believable(point, folds) for point in fitted] if self.calibrate else fitted
+        return [cap_stds(point, folds) for point in fitted] if self.calibrate else fitted
 
     def screen(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Every point on the first fold."""
@@ -137,15 +137,17 @@ def search_diagonal(
     race.plan(len(coarse) + n_fine + n_aside + n_longer, n_finalists)
     shortest = race.recipes[0]
     path = _walk(race, [], coarse, shortest)
-    halves = bisect(_line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2)
+    halves = bisect_transition(
+        _line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2
+    )
     path = _walk(race, path, halves, shortest)
     if race.selection == "paper":
         return race.decide_as_the_paper(_walk(race, path, [paper_midpoint(path)], shortest))
-    path = _walk(race, path, refine(_line(path), race.best(path), n_fine - len(halves)), shortest)
+    path = _walk(race, path, refine_around(_line(path), race.best(path), n_fine - len(halves)), shortest)
     points = with_points_aside(race, path, n_aside)
     for recipe in race.recipes[1:]:
         longer = _walk(race, [], up_to_the_level(path, race.scores(path)), recipe)
-        longer = _walk(race, longer, refine(_line(longer), race.best(longer), CLOSER), recipe)
+        longer = _walk(race, longer, refine_around(_line(longer), race.best(longer), CLOSER), recipe)
         points += with_points_aside(race, longer, n_half, stride=2)
     return race.decide(points, n_finalists)
 

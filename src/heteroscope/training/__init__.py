@@ -1,49 +1,49 @@
 """Train models: Adam, recipes, inspection, tiles, worker processes and streams."""
 
-from heteroscope.training.adam import bearable_peak, cosine_adam
+from heteroscope.training.adam import cosine_adam, stable_peak_rate
 from heteroscope.training.cluster_backends import use_backend
-from heteroscope.training.recipes import PATIENT_SHARES, Recipe, Stage, exchanging_rounds, mean_first_recipe
-from heteroscope.training.streaming.partial_fit import begin, fits, go_on
+from heteroscope.training.recipes import PATIENT_SHARES, Recipe, Stage, exchange_recipes, mean_first_recipe
+from heteroscope.training.streaming.partial_fit import begin_partial_fit, continue_partial_fit, partial_fits
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
 from heteroscope.training.streaming.stream_run import (
     SEARCH_SHARE,
-    Ground,
-    held_score,
-    refuse_beside_a_stream,
-    stream_batch,
-    survey_ground,
+    StreamRun,
+    held_out_score,
+    refuse_with_stream,
+    resolve_stream_batch_size,
+    start_stream_run,
 )
-from heteroscope.training.streaming.worker import Judging, Reading
+from heteroscope.training.streaming.worker import Judges, PredictMembers
 from heteroscope.training.tile import Fit, Job
-from heteroscope.training.workers import Task, prepare_worker, run, train, train_each, until_done
+from heteroscope.training.workers import Task, prepare_worker, run_tasks, train, train_as_tiles, until_done
 
 __all__ = [
     "PATIENT_SHARES",
     "SEARCH_SHARE",
     "Fit",
-    "Ground",
     "Job",
-    "Judging",
+    "Judges",
     "Plan",
-    "Reading",
+    "PredictMembers",
     "Recipe",
     "Stage",
+    "StreamRun",
     "Task",
-    "bearable_peak",
-    "begin",
+    "begin_partial_fit",
+    "continue_partial_fit",
     "cosine_adam",
-    "exchanging_rounds",
-    "fits",
-    "go_on",
-    "held_score",
+    "exchange_recipes",
+    "held_out_score",
     "mean_first_recipe",
+    "partial_fits",
     "prepare_worker",
-    "refuse_beside_a_stream",
-    "run",
-    "stream_batch",
-    "survey_ground",
+    "refuse_with_stream",
+    "resolve_stream_batch_size",
+    "run_tasks",
+    "stable_peak_rate",
+    "start_stream_run",
     "train",
-    "train_each",
+    "train_as_tiles",
     "train_on_stream",
     "until_done",
     "use_backend",

@@ -131,7 +131,7 @@ def cosine_adam(steps: int, peak: float = 2e-2) -> Adam:
     return Adam(steps, schedule="cosine", peak=peak)
 
 
-def bearable_peak(hidden: Sequence[int]) -> float:
+def stable_peak_rate(hidden: Sequence[int]) -> float:
     """2e-2 up to 64 units a layer, then falling as one over the widest layer: 256 units do not bear 2e-2."""
     return 2e-2 * min(1.0, 64 / max(hidden, default=64))
 

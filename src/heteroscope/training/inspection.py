@@ -14,8 +14,8 @@ from heteroscope.core import Status, Strengths
 from heteroscope.data import Batch
 from heteroscope.networks import (
     Params,
-    collapse,
-    collapses,
+    collapse_networks,
+    find_collapsing,
     fit_precision_level,
     hold_constant,
     predict_mean,
@@ -69,14 +69,14 @@ def inspect_model(
         params = params._replace(precision=levelled.precision)
     flat = {
         name: verdict & moves
-        for name, verdict in collapses(stage.trains, levelled, pull_at, shrink, sample, activation).items()
+        for name, verdict in find_collapsing(stage.trains, levelled, pull_at, shrink, sample, activation).items()
     }
     collapsed = jnp.all(jnp.stack(list(flat.values())))
     for survivor, _ in stage.alone:
         (other,) = set(stage.trains) - {survivor}
         params = _choose(flat[other] & ~collapsed, hold_constant(params, rows, activation, other), params)
     settled_networks = (*stage.trains, stage.held) if stage.held else stage.trains
-    params = _choose(collapsed, collapse(params, rows, settled_networks), params)
+    params = _choose(collapsed, collapse_networks(params, rows, settled_networks), params)
 
     terms = stage.objective(params, sample, strengths, activation)
     precision = predict_precision(params, sample.x, activation)

@@ -28,12 +28,12 @@ from heteroscope.networks import (
 )
 from heteroscope.training.adam import (
     Adam,
-    bearable_peak,
     cosine_adam,
     fast_adam,
     fast_joint_adam,
     paper_adam,
     patient_adam,
+    stable_peak_rate,
 )
 
 SCHEDULES = ("auto", "fast", "cosine", "levelled", "paper")
@@ -165,7 +165,7 @@ def mean_first_recipe(
         cycle = max(2, steps // 12)
         solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
     else:
-        peak = bearable_peak(architecture.hidden)
+        peak = stable_peak_rate(architecture.hidden)
         solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
     mean = Stage(mean_objective, ("mean",), solvers[0])
     joint = Stage(joint_objective, ("mean", "precision"), solvers[1])
@@ -175,7 +175,7 @@ def mean_first_recipe(
     return Recipe(architecture, (mean, joint), batch_size)
 
 
-def exchanging_rounds(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
+def exchange_recipes(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
     """The stages of "fast", and the last again at half of its rate; models are exchanged before both networks train."""
     steps = checked_steps(max_steps)
     patience = _patience(architecture, steps)

@@ -75,7 +75,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe, starts: Sequenc
         first = FIRST_CHECK if recipe.retires and not stage.patient else stage.solver.steps
         looks = number == len(recipe.stages) or stage.levels or (recipe.retires and stage.solver.steps >= first)
         own = [stage] * len(jobs)  # a model with a constant network goes on in a narrower stage of its own
-        models = [enter(model, stage) for model in models]
+        models = [enter_stage(model, stage) for model in models]
         active = [index for index in range(len(jobs)) if index not in found or found[index].finite]
         done = 0
         for chunk in _chunks(stage.solver.steps, first, looks_first=starts is not None and number == 1):
@@ -89,7 +89,7 @@ def train_tile(rows: Batch, jobs: Sequence[Job], recipe: Recipe, starts: Sequenc
                         continue
                     found[index], own[index] = inspection, _narrowed(common, inspection)
                     if own[index] != common:
-                        models[index] = enter(model, own[index], done)
+                        models[index] = enter_stage(model, own[index], done)
                     if not chunk:
                         begun[index] = fit_of(model, inspection, 0)
             active = [index for index in active if index not in found or _goes_on(found[index], recipe)]
@@ -112,7 +112,7 @@ def _chunks(n_steps: int, first: int, looks_first: bool) -> Iterator[int]:
 def tile_programs(n_rows: int, recipe: Recipe) -> dict[str, Callable[[], Lowered]]:
     """What every tile of so many rows needs compiled, by a name that all processes give it: a look, and each stage."""
     rows, sample = (_unread(n, recipe) for n in (n_rows, min(n_rows, INSPECTED_ROWS)))
-    models = [enter(start_model(Job(0.0, 0.0, 0), recipe), stage) for stage in recipe.stages]
+    models = [enter_stage(start_model(Job(0.0, 0.0, 0), recipe), stage) for stage in recipe.stages]
     compiled = [(model, stage.program, recipe.program) for model, stage in zip(models, recipe.stages, strict=True)]
     model, *last = compiled[-1]
     programs: dict[str, Callable[[], Lowered]] = {"look": partial(_look_program.lower, model, rows, sample, *last)}
@@ -160,7 +160,7 @@ def start_model(job: Job, recipe: Recipe) -> Model:
     return Model(init_params(job.seed, recipe.architecture), None, key, single)
 
 
-def enter(model: Model, stage: Stage, position: int = 0) -> Model:
+def enter_stage(model: Model, stage: Stage, position: int = 0) -> Model:
     """The model with a fresh solver, `position` steps into the stage's schedule."""
     n_variables = sum(leaf.size for leaf in jax.tree.leaves(trained(model.params, stage)))
     return model._replace(solver_state=stage.solver.init(np.zeros(n_variables, np.float32), position))
@@ -199,12 +199,14 @@ def _advance(
         group = active[first : first + width]
         if width == 1:
             model = advance(models[group[0]], rows, n_steps, stage, recipe)
-            model, found = look_at(model, rows, inspected, stage, recipe) if looks else (model, None)
+            model, found = inspect_tile_model(model, rows, inspected, stage, recipe) if looks else (model, None)
             yield model, jax.device_get(found)
             continue
         filled = [models[index] for index in group] + [models[group[-1]]] * (width - len(group))
         stacked = advance(jax.tree.map(lambda *leaves: np.stack(leaves), *filled), rows, n_steps, stage, recipe)
-        look = jax.vmap(lambda model: look_at(model, rows, inspected, stage, recipe) if looks else (model, None))
+        look = jax.vmap(
+            lambda model: inspect_tile_model(model, rows, inspected, stage, recipe) if looks else (model, None)
+        )
         after = jax.device_get(look(stacked))
         for lane in range(len(group)):
             yield jax.tree.map(lambda leaf, lane=lane: leaf[lane], after)
@@ -215,7 +217,9 @@ def advance(models: Model, rows: Batch, n_steps: int, stage: Stage, recipe: Reci
     return _advance_program(models, rows, n_steps, stage.program, recipe.program)
 
 
-def look_at(model: Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe) -> tuple[Model, Inspection]:
+def inspect_tile_model(
+    model: Model, rows: Batch, sample: Batch, stage: Stage, recipe: Recipe
+) -> tuple[Model, Inspection]:
     """What a sample of the rows shows of one model; networks that it shows to be collapsing are made constant."""
     return _look_program(model, rows, sample, stage.program, recipe.program)
 

@@ -67,7 +67,7 @@ def train(
     ]
     fits: list[list[Fit | None]] = [[None] * len(task.jobs) for task in tasks]
     done = 0
-    for index, tile_fits in train_each([piece for *_, piece in pieces], recipe, n_jobs=n_jobs, capacity=capacity):
+    for index, tile_fits in train_as_tiles([piece for *_, piece in pieces], recipe, n_jobs=n_jobs, capacity=capacity):
         number, first, piece = pieces[index]
         fits[number][first : first + len(piece.jobs)] = tile_fits
         done += len(piece.jobs)
@@ -76,7 +76,7 @@ def train(
     return [[fit for fit in task_fits if fit is not None] for task_fits in fits]
 
 
-def train_each(
+def train_as_tiles(
     tasks: Sequence[Task],
     recipe: Recipe,
     *,
@@ -94,7 +94,7 @@ def train_each(
     n_rows = -(-n_rows // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
     calls = [(index, padded[id(task.rows)], task.jobs, task.starts, recipe, finish) for index, task in enumerate(tasks)]
-    yield from run(_train_alone, calls, n_jobs)
+    yield from run_tasks(_train_alone, calls, n_jobs)
 
 
 def pad(rows: Batch, n_rows: int) -> Batch:
@@ -116,7 +116,7 @@ def _tile_size(n_models: int, n_workers: int, width: int) -> int:
     return max(width, -(-share // width) * width)
 
 
-def run(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Iterator[Any]:
+def run_tasks(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Iterator[Any]:
     """`work` of every call as it comes in, from wherever joblib's settings say that work is done.
 
     The second argument of a call is what several of them share, and what Ray therefore is given only once.

@@ -7,8 +7,8 @@ import pytest
 
 from heteroscope.core.errors import InputError
 from heteroscope.data.streams import batches, open_stream
-from heteroscope.data.streams.batches import Order, ahead, chunks
-from heteroscope.data.streams.surveying import survey
+from heteroscope.data.streams.batches import RowOrder, read_ahead, read_chunks
+from heteroscope.data.streams.surveying import survey_stream
 from tests.data.streams.small_tables import write_npy
 
 
@@ -20,12 +20,12 @@ def small_windows(monkeypatch):
 
 @pytest.fixture(scope="module")
 def order(stream):
-    found = survey(stream)
-    return Order(stream, found.training, found.scaling, batch_size=50, seed=3)
+    found = survey_stream(stream)
+    return RowOrder(stream, found.training, found.scaling, batch_size=50, seed=3)
 
 
 def rows_of(order, first_step, n_chunks):
-    parts = list(islice(chunks(order, first_step), n_chunks))
+    parts = list(islice(read_chunks(order, first_step), n_chunks))
     return np.concatenate([part.y.ravel() for part in parts]), np.concatenate([part.x.reshape(-1, 3) for part in parts])
 
 
@@ -62,8 +62,8 @@ def test_neighbours_in_the_file_are_spread(order, table):
 
 
 def test_chunks_that_are_read_ahead_are_the_same(order):
-    apart = [part.y for part in islice(chunks(order, 0), 6)]
-    reader = ahead(chunks(order, 0))
+    apart = [part.y for part in islice(read_chunks(order, 0), 6)]
+    reader = read_ahead(read_chunks(order, 0))
     for wanted in apart:
         np.testing.assert_array_equal(next(reader).y, wanted)
     reader.close()
@@ -72,8 +72,8 @@ def test_chunks_that_are_read_ahead_are_the_same(order):
 def test_an_error_of_the_reading_thread_reaches_the_user(tmp_path, table):
     paths = write_npy(tmp_path, table)
     stream = open_stream(paths)
-    found = survey(stream)
-    reader = ahead(chunks(Order(stream, found.training, found.scaling, 50, 0), 0))
+    found = survey_stream(stream)
+    reader = read_ahead(read_chunks(RowOrder(stream, found.training, found.scaling, 50, 0), 0))
     next(reader)
     np.save(tmp_path / "other.npy", table.y + 1)
     (tmp_path / "other.npy").replace(

@@ -11,7 +11,7 @@ import pytest
 
 from heteroscope.core.errors import InputError
 from heteroscope.data.streams import open_stream, repack
-from heteroscope.data.streams.stream import checked_read, refuse_changes
+from heteroscope.data.streams.stream import read_checked, refuse_changed_files
 from tests.data.streams.small_tables import NAMES, as_frame, make_table, write_npy
 
 
@@ -215,7 +215,7 @@ def test_a_number_that_is_not_finite_is_told_by_row_and_column(tmp_path):
     stream = open_stream(write_npy(tmp_path, table))
     block = next(block for block in stream.blocks() if block.stop > 2900)
     with pytest.raises(InputError, match=r"row 2,900 has nan in column 'x1'"):
-        checked_read(stream, block)
+        read_checked(stream, block)
 
 
 def test_a_missing_number_in_parquet_is_one_that_is_not_finite(tmp_path, table):
@@ -225,20 +225,20 @@ def test_a_missing_number_in_parquet_is_one_that_is_not_finite(tmp_path, table):
     pq.write_table(pa.Table.from_pandas(frame, schema=schema), tmp_path / "a.parquet")
     stream = open_stream(tmp_path, target="y")
     with pytest.raises(InputError, match="row 7 has nan in column 'right'"):
-        checked_read(stream, stream.blocks()[0])
+        read_checked(stream, stream.blocks()[0])
 
 
 def test_a_file_that_changes_or_goes_is_told(tmp_path, table):
     paths = write_npy(tmp_path, table)
     stream = open_stream(paths)
     stamps = stream.stamps()
-    refuse_changes(stamps, stream)
+    refuse_changed_files(stamps, stream)
     os.utime(paths[1], ns=(0, 0))
     with pytest.raises(InputError, match=r"y.npy has changed since the run began"):
-        refuse_changes(stamps, stream)
+        refuse_changed_files(stamps, stream)
     paths[1].unlink()
     with pytest.raises(InputError, match=r"y.npy cannot be read"):
-        refuse_changes(stamps, stream)
+        refuse_changed_files(stamps, stream)
 
 
 def test_large_row_groups_are_refused_with_a_cure_that_works(tmp_path, table):

@@ -5,7 +5,7 @@ import pytest
 
 from heteroscope.core.errors import InputError
 from heteroscope.data.streams import open_stream
-from heteroscope.data.streams.surveying import draw_rows, survey
+from heteroscope.data.streams.surveying import draw_rows, survey_stream
 from tests.data.streams.small_tables import make_table, write_npy
 
 
@@ -15,7 +15,7 @@ def training_rows(found, table):
 
 
 def test_scaling_is_that_of_the_training_rows(stream, table):
-    found = survey(stream)
+    found = survey_stream(stream)
     x, y = training_rows(found, table)
     np.testing.assert_allclose(found.scaling.x_centre, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.scaling.x_scale, x.std(axis=0), rtol=1e-9)
@@ -26,45 +26,45 @@ def test_scaling_is_that_of_the_training_rows(stream, table):
 def test_no_digits_are_lost_far_from_zero(tmp_path):
     table = make_table()
     stream = open_stream(write_npy(tmp_path, table._replace(y=table.y.astype(np.float64) + 1e9)))
-    found = survey(stream)
+    found = survey_stream(stream)
     _, y = training_rows(found, table)
     assert found.scaling.y_scale == pytest.approx(y.std(), rel=1e-6)
 
 
 def test_rows_are_held_out_or_trained_on(stream, table):
-    found = survey(stream, share=0.2)
+    found = survey_stream(stream, share=0.2)
     _, y = training_rows(found, table)
     assert len(y) + len(found.held.y) == len(table.y)
     assert 0.2 * len(table.y) <= len(found.held.y) < 0.25 * len(table.y)
     assert sorted([*y, *found.held.y]) == sorted(table.y.tolist())
     assert set(map(tuple, found.sample.x.tolist())) <= set(map(tuple, training_rows(found, table)[0].tolist()))
-    assert len(survey(stream, share=0.0).held.y) == 0
+    assert len(survey_stream(stream, share=0.0).held.y) == 0
 
 
 def test_the_result_is_kept_until_a_file_changes(tmp_path, table, monkeypatch):
     paths = write_npy(tmp_path / "data", table)
     stream = open_stream(paths)
-    first = survey(stream, keep=tmp_path / "run")
+    first = survey_stream(stream, keep=tmp_path / "run")
     reads = []
     monkeypatch.setattr(
         type(stream), "read", lambda self, *rows: reads.append(rows) or (table.x[slice(*rows)], table.y[slice(*rows)])
     )
-    again = survey(stream, keep=tmp_path / "run")
+    again = survey_stream(stream, keep=tmp_path / "run")
     assert not reads
     for one, other in zip((*first.scaling, *first.held), (*again.scaling, *again.held), strict=True):
         np.testing.assert_array_equal(one, other)
     np.save(paths[1], table.y + 1)
-    survey(open_stream(paths), keep=tmp_path / "run")
+    survey_stream(open_stream(paths), keep=tmp_path / "run")
     assert reads
 
 
 def test_a_constant_target_and_a_hole_are_one_line(tmp_path):
     table = make_table()
     with pytest.raises(InputError, match="the target 'y0' is constant"):
-        survey(open_stream(write_npy(tmp_path / "flat", table._replace(y=np.ones_like(table.y)))))
+        survey_stream(open_stream(write_npy(tmp_path / "flat", table._replace(y=np.ones_like(table.y)))))
     table.y[2999] = np.inf
     with pytest.raises(InputError, match="row 2,999 has inf in column 'y0'"):
-        survey(open_stream(write_npy(tmp_path / "hole", table)))
+        survey_stream(open_stream(write_npy(tmp_path / "hole", table)))
 
 
 def test_drawn_rows_are_rows_of_the_stream_without_replacement(stream, table):

@@ -18,7 +18,7 @@ from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Batch
 from heteroscope.data.streams import open_stream
-from heteroscope.data.streams.batches import chunks
+from heteroscope.data.streams.batches import read_chunks
 from heteroscope.networks.ensemble import predict_members
 from heteroscope.networks.model import Architecture, init_params
 from heteroscope.networks.objectives import mean_objective
@@ -26,9 +26,9 @@ from heteroscope.training.adam import cosine_adam
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
 from heteroscope.training.streaming import rounds
 from heteroscope.training.streaming.checkpoint import State
-from heteroscope.training.streaming.rounds import Plan, looks, train_on_stream
-from heteroscope.training.streaming.stream_run import survey_ground
-from heteroscope.training.streaming.worker import Judging, Outcome, Round
+from heteroscope.training.streaming.rounds import Plan, inspection_steps, train_on_stream
+from heteroscope.training.streaming.stream_run import start_stream_run
+from heteroscope.training.streaming.worker import Judges, Outcome, StreamRound
 from heteroscope.training.tile import Job, Model
 from tests.data.streams.small_tables import make_table, write_npy
 
@@ -43,8 +43,8 @@ def read(members, x, scaling):
 
 
 def plan_of(stream, store=None, recipe=RECIPE, jobs=JOBS, drops=False):
-    ground = survey_ground(stream, 0.1, 50, 7, store, None, 0)
-    return Plan(ground.order, jobs, recipe, Judging(ground.survey.sample, ground.survey.held, read), drops)
+    ground = start_stream_run(stream, 0.1, 50, 7, store, None, 0)
+    return Plan(ground.order, jobs, recipe, Judges(ground.survey.sample, ground.survey.held, read), drops)
 
 
 def numbers(fits):
@@ -80,7 +80,7 @@ def test_steps_are_those_of_another_adam(stream):
         updates, state = adam.update(jax.grad(loss)(mean, batch), state, mean)
         return optax.apply_updates(mean, updates), state
 
-    mean, chunk = params.mean, next(chunks(plan.order, 0))
+    mean, chunk = params.mean, next(read_chunks(plan.order, 0))
     state = adam.init(mean)
     for k in range(n_steps):
         mean, state = step(mean, state, Batch(chunk.x[k], chunk.y[k], np.ones(50, np.float32)))
@@ -197,7 +197,7 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
         yield
 
     wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
-    task = Round(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
+    task = StreamRound(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
     monkeypatch.setattr(rounds, "run", loses_a_worker)
     models = [Model(None, name, None, None) for name in "ab"]
     found = rounds._shared_out(task, models, n_jobs=2).models
@@ -209,9 +209,9 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
 
 
 def test_looks_come_early_and_then_every_eighth():
-    assert looks(100) == [100]
-    assert looks(700) == [250, 500, 700]
-    assert looks(8000) == [250, 500, *range(1000, 8001, 1000)]
+    assert inspection_steps(100) == [100]
+    assert inspection_steps(700) == [250, 500, 700]
+    assert inspection_steps(8000) == [250, 500, *range(1000, 8001, 1000)]
 
 
 def state_with(curves, done):

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.data.scaling import Scaling
-from heteroscope.data.streams.stream import Block, Stream, checked_read, refuse_changes
+from heteroscope.data.streams.stream import Block, Stream, read_checked, refuse_changed_files
 
 if TYPE_CHECKING:  # only the annotations of `Chunk` name JAX
     from jax import Array
@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
     weight: "Float[Array | np.ndarray, 'batch point']"
 
 
-class Order(NamedTuple):
+class RowOrder(NamedTuple):
     """All that decides which rows a step sees: the stream, its training blocks, its scaling, batch size and seed."""
 
     stream: Stream
@@ -48,7 +48,7 @@ class Order(NamedTuple):
         return int(np.clip(CHUNK_BYTES // (4 * self.batch_size * (self.stream.n_features + 1)), 1, MOST_BATCHES))
 
 
-def chunks(order: Order, first_step: int) -> Iterator[Chunk]:
+def read_chunks(order: RowOrder, first_step: int) -> Iterator[Chunk]:
     """Chunk after chunk without end, from the batch of `first_step` on."""
     n_rows = order.chunk_batches * order.batch_size
     equal = np.ones((order.chunk_batches, order.batch_size), np.float32)
@@ -71,7 +71,7 @@ def chunks(order: Order, first_step: int) -> Iterator[Chunk]:
         waiting_x, waiting_y, n_waiting = [x[n_whole * n_rows :]], [y[n_whole * n_rows :]], len(y) - n_whole * n_rows
 
 
-def _mixed(order: Order, offset: int) -> Iterator[tuple[Any, Any]]:
+def _mixed(order: RowOrder, offset: int) -> Iterator[tuple[Any, Any]]:
     """Rows in their order, a window at a time, from row number `offset` of all epochs on."""
     stamps = order.stream.stamps()
     sizes = np.array([block.stop - block.first for block in order.blocks])
@@ -86,13 +86,13 @@ def _mixed(order: Order, offset: int) -> Iterator[tuple[Any, Any]]:
             if left >= n_rows:
                 left -= n_rows
                 continue
-            refuse_changes(stamps, order.stream)
+            refuse_changed_files(stamps, order.stream)
             x = np.empty((n_rows, order.stream.n_features), np.float32)
             y = np.empty(n_rows, np.float32)
             shuffled = np.random.default_rng([order.seed, epoch, number]).permutation(n_rows)
             filled = 0
             for index in window:
-                block_x, block_y = checked_read(order.stream, order.blocks[index])
+                block_x, block_y = read_checked(order.stream, order.blocks[index])
                 places = shuffled[filled : filled + len(block_y)]
                 x[places], y[places] = order.scaling.inputs(block_x), order.scaling.targets(block_y)
                 filled += len(block_y)
@@ -101,7 +101,7 @@ def _mixed(order: Order, offset: int) -> Iterator[tuple[Any, Any]]:
         epoch += 1
 
 
-def ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
+def read_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
     """The same chunks, read by a thread while those before are worked on; an error comes where its chunk would."""
     queue: Queue[Any] = Queue(maxsize=AHEAD)
     stop = Event()

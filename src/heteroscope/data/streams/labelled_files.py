@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from heteroscope.core import InputError, cause
+from heteroscope.core import InputError, error_text
 from heteroscope.data.streams.stream import Stream
 
 NETCDF = (".nc", ".nc4", ".cdf")
@@ -52,7 +52,7 @@ class LabelledStream(Stream):
             try:
                 parts = [np.asarray(data[name][first:stop].values) for name in (*self._widths, self.target_name)]
             except (OSError, RuntimeError, ValueError) as error:
-                said = f"{self.path} cannot be read at row {first:,} ({cause(error)}): write it again"
+                said = f"{self.path} cannot be read at row {first:,} ({error_text(error)}): write it again"
                 raise InputError(said) from error
         kind = np.float32 if all(part.dtype == np.float32 for part in parts) else np.float64
         columns = [part.astype(kind).reshape(len(part), -1) for part in parts]
@@ -69,7 +69,7 @@ def _opened(path: Path) -> xr.Dataset:
         return xr.open_zarr(path, chunks=None, consolidated=False, decode_times=False)
     except (OSError, KeyError, ValueError, TypeError) as error:
         hint = "; NetCDF-4 needs `pip install 'heteroscope[netcdf]'`" if path.suffix.lower() in NETCDF else ""
-        raise InputError(f"{path} cannot be opened ({cause(error):.120}): write it again{hint}") from error
+        raise InputError(f"{path} cannot be opened ({error_text(error):.120}): write it again{hint}") from error
 
 
 def _width(path: Path, data: xr.Dataset, name: str, rows: Any) -> int | None:

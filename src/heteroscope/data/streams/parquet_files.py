@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jaxtyping import Float
 
-from heteroscope.core import InputError, cause
+from heteroscope.core import InputError, error_text
 from heteroscope.data.streams.stream import FEWEST_BLOCKS, Block, Stream
 
 LARGEST_GROUP = 48 * 2**20  # bytes of a row group in memory, several of which are held at a time
@@ -27,7 +27,7 @@ class ParquetStream(Stream):
         except FileNotFoundError as error:
             raise InputError(f"{path} does not exist: check the name, or give the full path") from error
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path} is not a whole Parquet file ({cause(error)}): write it again") from error
+            raise InputError(f"{path} is not a whole Parquet file ({error_text(error)}): write it again") from error
         others = {target, *_index_columns(schema)}
         self.feature_names = features or tuple(name for name in schema.names if name not in others)
         self.target_name = target
@@ -80,7 +80,7 @@ def _row_group(path: Path, changed: int, group: int, names: tuple[str, ...]) -> 
         with pq.ParquetFile(path) as file:
             table = file.read_row_group(group, columns=list(names), use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read at row group {group} ({cause(error)}): write it again") from error
+        raise InputError(f"{path} cannot be read at row group {group} ({error_text(error)}): write it again") from error
     narrow = all(pa.types.is_float32(table.schema.field(name).type) for name in names)
     found = np.empty((table.num_rows, len(names)), np.float32 if narrow else np.float64)
     for column, name in enumerate(names):

@@ -78,7 +78,7 @@ class Stream(ABC):
         return {"files": files, "target": self.target_name, "features": list(self.feature_names)}
 
 
-def refuse_changes(before: Sequence[Stamp], stream: Stream) -> None:
+def refuse_changed_files(before: Sequence[Stamp], stream: Stream) -> None:
     """One line if a file is no longer what it was when the run began."""
     found = stream.stamps()
     if len(before) != len(found):
@@ -91,7 +91,7 @@ def refuse_changes(before: Sequence[Stamp], stream: Stream) -> None:
             )
 
 
-def checked_read(stream: Stream, block: Block) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
+def read_checked(stream: Stream, block: Block) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
     """The rows of a block; a number that is not finite is told by row and column."""
     x, y = stream.read(*block)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):

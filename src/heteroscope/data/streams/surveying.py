@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import REVISIONS, Identity, InputError, Progress, same, whole
+from heteroscope.core import REVISIONS, Identity, InputError, Progress, atomic_write, same_identity
 from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import ROUNDING, Scaling
-from heteroscope.data.streams.stream import Block, Stream, checked_read
+from heteroscope.data.streams.stream import Block, Stream, read_checked
 
 HELD_ROWS = 65_536  # held out at most: enough for a standard error of a few thousandths, and they stay in memory
 SAMPLE_ROWS = 4096
@@ -53,7 +53,9 @@ class Moments(NamedTuple):
         )
 
 
-def survey(stream: Stream, share: float = 0.1, keep: Path | None = None, progress: Progress | None = None) -> Survey:
+def survey_stream(
+    stream: Stream, share: float = 0.1, keep: Path | None = None, progress: Progress | None = None
+) -> Survey:
     """Read all rows once; with `keep`, a folder, the result stays there and is found again while no file changes.
 
     `share` of the rows is held out, in whole blocks, at most HELD_ROWS of them. `progress` is told rows.
@@ -78,7 +80,7 @@ def draw_rows(stream: Stream, n_rows: int, seed: int = 0) -> Rows:
     for block in stream.blocks():
         low, high = np.searchsorted(drawn, block)
         if low < high:
-            tables.append(np.column_stack(checked_read(stream, block))[drawn[low:high] - block.first])
+            tables.append(np.column_stack(read_checked(stream, block))[drawn[low:high] - block.first])
     return _rows(tables, stream.n_features + 1)
 
 
@@ -106,7 +108,7 @@ def _read_through(stream: Stream, training: list[Block], held: list[Block], prog
     sample, kept, seen = [], [], 0
     judging = set(held)
     for block in sorted(training + held):
-        table = np.column_stack(checked_read(stream, block))
+        table = np.column_stack(read_checked(stream, block))
         if block in judging:
             kept.append(table)
         else:
@@ -141,7 +143,7 @@ def _write(path: Path, identity: Identity, found: Survey) -> None:
     for name, rows in (("sample", found.sample), ("held", found.held)):
         arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole(path) as partial, partial.open("wb") as file:
+    with atomic_write(path) as partial, partial.open("wb") as file:
         np.savez(file, identity=np.array(json.dumps(identity)), **arrays)
 
 
@@ -151,7 +153,7 @@ def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if not same(json.loads(str(stored["identity"])), wanted):
+            if not same_identity(json.loads(str(stored["identity"])), wanted):
                 return None
             scaling = Scaling(
                 stored["scaling_x_centre"],

@@ -10,8 +10,16 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from heteroscope.core import REVISIONS, Identity, InputError, plain, refuse_other, same, whole
-from heteroscope.data import Order
+from heteroscope.core import (
+    REVISIONS,
+    Identity,
+    InputError,
+    as_json,
+    atomic_write,
+    refuse_other_settings,
+    same_identity,
+)
+from heteroscope.data import RowOrder
 from heteroscope.training.inspection import Inspection
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.tile import Job, Model
@@ -30,7 +38,7 @@ class State(NamedTuple):
     curves: list[list[float]]  # held-out NLL at each look
 
 
-def describe(order: Order, jobs: Sequence[Job], recipe: Recipe, method: Identity) -> Identity:
+def describe(order: RowOrder, jobs: Sequence[Job], recipe: Recipe, method: Identity) -> Identity:
     """What makes two runs the same: rows, networks, seeds and lengths; `method` declares objectives and points."""
     return {
         "revision": REVISIONS["stream fits"],
@@ -51,7 +59,7 @@ def save(path: Path, settings: Identity, state: State) -> None:
     """Replace the checkpoint by this one."""
     leaves = jax.tree.leaves(state.models)
     content = {
-        "settings": plain(settings),
+        "settings": as_json(settings),
         "stage": state.stage,
         "done": state.done,
         "found": [None if one is None else [float(value) for value in one] for one in state.found],
@@ -69,7 +77,7 @@ def save(path: Path, settings: Identity, state: State) -> None:
 def _written(path: Path) -> Iterator[Path]:
     """`files.whole`, with one line for a disk that is full."""
     try:
-        with whole(path) as partial:
+        with atomic_write(path) as partial:
             yield partial
     except OSError as error:
         raise InputError(
@@ -87,7 +95,7 @@ def load(path: Path, settings: Identity, beginning: State) -> State:
             content = json.loads(str(stored["plain"]))
             leaves = [stored[f"leaf{k}"] for k in range(len(stored.files) - 1)]
         cure = "use these again and restore the files, or name another folder"
-        refuse_other(path.parent, "a run", content["settings"], settings, cure)
+        refuse_other_settings(path.parent, "a run", content["settings"], settings, cure)
         structure = jax.tree.structure(beginning.models)
         return State(
             content["stage"],
@@ -114,13 +122,13 @@ def kept_choice(path: Path | None, settings: Identity, choose: Callable[[], int]
     if path.is_file():
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
-            if same(kept["settings"], settings):
+            if same_identity(kept["settings"], settings):
                 return int(kept["chosen"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path} is damaged ({error}): remove it, and the choice is made anew") from error
     chosen = choose()
     with _written(path) as partial:
-        partial.write_text(json.dumps({"settings": plain(settings), "chosen": chosen}), encoding="utf-8")
+        partial.write_text(json.dumps({"settings": as_json(settings), "chosen": chosen}), encoding="utf-8")
     return chosen
 
 

@@ -10,7 +10,7 @@ from heteroscope.core import InputError
 from heteroscope.data import MOST_BATCHES, Batch, Chunk, Rows, Scaling
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.streaming.advance import Model, advance_on, one_by_one, side_by_side
-from heteroscope.training.tile import Fit, Job, enter, fit_of, look_at, start_model
+from heteroscope.training.tile import Fit, Job, enter_stage, fit_of, inspect_tile_model, start_model
 
 
 class Partial(NamedTuple):
@@ -28,12 +28,12 @@ class Partial(NamedTuple):
     steps: int = 0
 
 
-def begin(jobs: list[Job], recipe: Recipe, scaling: Scaling, unit: float) -> Partial:
+def begin_partial_fit(jobs: list[Job], recipe: Recipe, scaling: Scaling, unit: float) -> Partial:
     """Models as their seeds make them, before the first step."""
-    return Partial(recipe, scaling, unit, [enter(start_model(job, recipe), recipe.stages[0]) for job in jobs])
+    return Partial(recipe, scaling, unit, [enter_stage(start_model(job, recipe), recipe.stages[0]) for job in jobs])
 
 
-def go_on(partial: Partial, rows: Rows) -> Partial:
+def continue_partial_fit(partial: Partial, rows: Rows) -> Partial:
     """One step a batch of the rows, in the order they come in; the last batch may be a short one."""
     batches = _batches(_in_units(rows, partial.unit), partial.scaling, partial.recipe.batch_size or len(rows.y))
     left = sum(stage.solver.steps for stage in partial.recipe.stages) - partial.steps
@@ -55,17 +55,17 @@ def go_on(partial: Partial, rows: Rows) -> Partial:
         partial = partial._replace(models=models, done=partial.done + n_steps, steps=partial.steps + n_steps)
         if partial.done == stage.solver.steps and partial.stage + 1 < len(partial.recipe.stages):
             following = partial.recipe.stages[partial.stage + 1]
-            models = [enter(model, following) for model in models]
+            models = [enter_stage(model, following) for model in models]
             partial = partial._replace(models=models, stage=partial.stage + 1, done=0)
     return partial
 
 
-def fits(partial: Partial, rows: Rows) -> list[Fit]:
+def partial_fits(partial: Partial, rows: Rows) -> list[Fit]:
     """Where the models stand, as the last rows show it; nothing about them is changed."""
     batch = _in_units(rows, partial.unit).batch(partial.scaling)
     sample = Batch(*(np.asarray(part, np.float32) for part in batch))
     stage, recipe = partial.recipe.stages[partial.stage], partial.recipe._replace(retires=False)
-    found = [jax.device_get(look_at(model, sample, sample, stage, recipe))[1] for model in partial.models]
+    found = [jax.device_get(inspect_tile_model(model, sample, sample, stage, recipe))[1] for model in partial.models]
     return [fit_of(model, one, partial.steps) for model, one in zip(partial.models, found, strict=True)]
 
 

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
-from heteroscope.core import Identity, InputError, Progress, claimed
-from heteroscope.data import Order, refuse_changes
+from heteroscope.core import Identity, InputError, Progress, exclusive_folder
+from heteroscope.data import RowOrder, refuse_changed_files
 from heteroscope.distributions import metrics
 from heteroscope.training.inspection import Inspection, settled
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.streaming.checkpoint import State, describe, load, save
-from heteroscope.training.streaming.worker import Judging, Outcome, Round, advance_group
-from heteroscope.training.tile import FIRST_CHECK, Fit, Job, Model, enter, fit_of, lanes, start_model
-from heteroscope.training.workers import run, until_done
+from heteroscope.training.streaming.worker import Judges, Outcome, StreamRound, advance_group
+from heteroscope.training.tile import FIRST_CHECK, Fit, Job, Model, enter_stage, fit_of, lanes, start_model
+from heteroscope.training.workers import run_tasks, until_done
 
 ROUND_SECONDS = 30.0  # how long a round should take: a worker that is lost costs no more
 CHECKPOINT_SECONDS = 120.0
@@ -36,10 +36,10 @@ class Plan(NamedTuple):
     With `drops`, the jobs are points of one line, and those that cannot win any more are left behind.
     """
 
-    order: Order
+    order: RowOrder
     jobs: Sequence[Job]
     recipe: Recipe
-    judging: Judging
+    judging: Judges
     drops: bool = False
 
 
@@ -60,7 +60,7 @@ def train_on_stream(
     """
     settings = describe(plan.order, plan.jobs, plan.recipe, method or {})
     total = _steps_before(plan.recipe, len(plan.recipe.stages))
-    with nullcontext() if checkpoint is None else claimed(checkpoint.parent):
+    with nullcontext() if checkpoint is None else exclusive_folder(checkpoint.parent):
         start = state = _beginning(plan) if checkpoint is None else load(checkpoint, settings, _beginning(plan))
         saved = time.monotonic()
         for state in _rounds(plan, start, n_jobs, in_workers):
@@ -75,7 +75,7 @@ def train_on_stream(
 
 def _beginning(plan: Plan) -> State:
     n = len(plan.jobs)
-    models = [enter(start_model(job, plan.recipe), plan.recipe.stages[0]) for job in plan.jobs]
+    models = [enter_stage(start_model(job, plan.recipe), plan.recipe.stages[0]) for job in plan.jobs]
     return State(0, 0, models, [None] * n, [0] * n, [False] * n, [False] * n, [[] for _ in range(n)])
 
 
@@ -90,13 +90,13 @@ def _rounds(plan: Plan, state: State, n_jobs: int | None, in_workers: bool) -> I
     while state.stage < len(plan.recipe.stages):
         stage = plan.recipe.stages[state.stage]
         active = _active(state)
-        look = next(mark for mark in looks(stage.solver.steps) if mark > state.done)
+        look = next(mark for mark in inspection_steps(stage.solver.steps) if mark > state.done)
         stop = min(look, state.done + max(1, int(pace)))
         if active:
-            refuse_changes(stamps, plan.order.stream)
+            refuse_changed_files(stamps, plan.order.stream)
             first = _steps_before(plan.recipe, state.stage) + state.done
             judging = plan.judging if stop == look else None
-            task = Round(plan.order, plan.recipe, stage, first, stop - state.done, judging)
+            task = StreamRound(plan.order, plan.recipe, stage, first, stop - state.done, judging)
             began = time.monotonic()
             models = [state.models[k] for k in active]
             outcome = _shared_out(task, models, n_jobs) if in_workers else _checked(advance_group(0, task, models)[1])
@@ -112,7 +112,7 @@ def _rounds(plan: Plan, state: State, n_jobs: int | None, in_workers: bool) -> I
         yield state
 
 
-def looks(steps: int) -> list[int]:
+def inspection_steps(steps: int) -> list[int]:
     """The steps of a stage at which models are looked at: doublings at first, then every eighth, and the end."""
     part = max(FIRST_CHECK, -(-steps // LOOKS))
     doublings = [FIRST_CHECK * 2**k for k in range(64) if FIRST_CHECK * 2**k < part]
@@ -127,12 +127,12 @@ def _next_stage(plan: Plan, state: State) -> State:
     number = state.stage + 1
     if number == len(plan.recipe.stages):
         return state._replace(stage=number, done=0)
-    models = [enter(model, plan.recipe.stages[number]) for model in state.models]
+    models = [enter_stage(model, plan.recipe.stages[number]) for model in state.models]
     broken = [found is not None and not found.finite for found in state.found]
     return state._replace(stage=number, done=0, models=models, resting=broken)
 
 
-def _shared_out(task: Round, models: list[Model], n_jobs: int | None) -> Outcome:
+def _shared_out(task: StreamRound, models: list[Model], n_jobs: int | None) -> Outcome:
     """The models of all groups after the round, one group a worker; a worker that is lost costs one more try."""
     width = lanes(task.recipe)
     n_groups = min(effective_n_jobs(n_jobs), -(-len(models) // width))
@@ -142,7 +142,7 @@ def _shared_out(task: Round, models: list[Model], n_jobs: int | None) -> Outcome
 
     def advance_rest() -> None:
         calls = [(index, task, group) for index, group in enumerate(groups) if index not in outcomes]
-        outcomes.update(run(advance_group, calls, n_jobs))
+        outcomes.update(run_tasks(advance_group, calls, n_jobs))
 
     until_done(advance_rest, lambda: len(outcomes), len(groups))
     parts = [_checked(outcomes[index]) for index in range(len(groups))]
@@ -159,7 +159,7 @@ def _checked(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _with_outcome(state: State, active: list[int], outcome: Outcome, task: Round) -> State:
+def _with_outcome(state: State, active: list[int], outcome: Outcome, task: StreamRound) -> State:
     models, found, steps = list(state.models), list(state.found), list(state.steps)
     resting, curves = list(state.resting), [list(curve) for curve in state.curves]
     for place, k in enumerate(active):

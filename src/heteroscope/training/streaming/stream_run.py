@@ -7,36 +7,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heteroscope.core import Identity, InputError, claimed, defaults, progress_bar
-from heteroscope.data import Order, Stream, Survey, batch_rows, survey
+from heteroscope.core import Identity, InputError, defaults, exclusive_folder, progress_bar
+from heteroscope.data import RowOrder, Stream, Survey, resolve_batch_size, survey_stream
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.streaming.checkpoint import describe, kept_choice
 from heteroscope.training.streaming.rounds import Plan, train_on_stream
-from heteroscope.training.streaming.worker import Judging, Reading
+from heteroscope.training.streaming.worker import Judges, PredictMembers
 from heteroscope.training.tile import Fit, Job
 
 SEARCH_SHARE = 0.1  # of the rows that a search is judged by, if that is not more than a survey keeps
 
 
-class Ground(NamedTuple):
+class StreamRun(NamedTuple):
     """What models of one fit stand on: the surveyed stream, its order, and a folder for what must not be lost."""
 
     survey: Survey
-    order: Order
+    order: RowOrder
     store: Path | None
     n_jobs: int | None
     verbose: bool
 
     def train(
-        self, name: str, method: Identity, jobs: Sequence[Job], recipe: Recipe, read: Reading, drops: bool = False
+        self,
+        name: str,
+        method: Identity,
+        jobs: Sequence[Job],
+        recipe: Recipe,
+        read: PredictMembers,
+        drops: bool = False,
     ) -> list[Fit]:
         """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's.
 
         `method` declares what the jobs minimise and at which points.
         """
-        judging = Judging(self.survey.sample, self.survey.held, read)
+        judging = Judges(self.survey.sample, self.survey.held, read)
         plan = Plan(self.order, jobs, recipe, judging, drops)
         checkpoint = None if self.store is None else self.store / f"{name}.npz"
         with progress_bar(name, self.verbose, "steps") as progress:
@@ -48,26 +54,26 @@ class Ground(NamedTuple):
         return kept_choice(path, describe(self.order, jobs, recipe, method), choose)
 
 
-def survey_ground(
+def start_stream_run(
     stream: Stream, share: float, batch_size: Any, seed: int, store: Any, n_jobs: int | None, verbose: Any
-) -> Ground:
+) -> StreamRun:
     """Read the stream once, or find what an earlier run in `store` kept of it."""
     folder = None if store is None else Path(store)
-    alone = nullcontext() if folder is None else claimed(folder)
+    alone = nullcontext() if folder is None else exclusive_folder(folder)
     with alone, progress_bar("surveying", bool(verbose), "rows") as progress:
-        found = survey(stream, share, folder, progress)
-    order = Order(stream, found.training, found.scaling, stream_batch(batch_size), seed)
-    return Ground(found, order, folder, n_jobs, bool(verbose))
+        found = survey_stream(stream, share, folder, progress)
+    order = RowOrder(stream, found.training, found.scaling, resolve_stream_batch_size(batch_size), seed)
+    return StreamRun(found, order, folder, n_jobs, bool(verbose))
 
 
-def stream_batch(wanted: Any) -> int:
+def resolve_stream_batch_size(wanted: Any) -> int:
     """Rows of a batch; a stream has no batch of all rows."""
     if wanted is None:
         raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
-    return batch_rows(wanted, np.iinfo(np.int64).max) or defaults.BATCH_OF_MANY_ROWS
+    return resolve_batch_size(wanted, np.iinfo(np.int64).max) or defaults.BATCH_OF_MANY_ROWS
 
 
-def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
+def refuse_with_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
     """One line for what a stream cannot be combined with."""
     if y is not None:
         raise InputError("a stream brings its own target: call fit(stream), without y")
@@ -79,7 +85,7 @@ def refuse_beside_a_stream(y: Any, sample_weight: Any, schedule: Any = None) -> 
         )
 
 
-def held_score(fit: Fit, ground: Ground, read: Reading) -> float | None:
+def held_out_score(fit: Fit, ground: StreamRun, read: PredictMembers) -> float | None:
     """`squared_score` of the rows held out, if there are any."""
     held = ground.survey.held
     if not len(held.y):
