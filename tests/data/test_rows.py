@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from heteroscope.core.defaults import resolve_batch_size, resolve_max_steps
 from heteroscope.core.errors import InputError
-from heteroscope.data.rows import merge_rows, resolve_batch_size, resolve_max_steps
+from heteroscope.data.rows import merge_rows
 
 
 def test_identical_rows_become_one_of_their_summed_weight():

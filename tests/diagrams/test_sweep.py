@@ -14,10 +14,10 @@ import xarray as xr
 from scipy.special import logit
 
 from heteroscope import datasets, open_diagram, phase_diagram
+from heteroscope.core.defaults import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.store import NAME, ROUNDS
-from heteroscope.diagrams.sweep import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.distributions import metrics
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision

@@ -19,8 +19,16 @@ from heteroscope.baselines.laplace import (
 )
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.trunks import second_output, share_trunk
-from heteroscope.core import InputError, Status, Strengths, check_positive_integer, logits_from_alpha_beta, progress_bar
-from heteroscope.data import Batch, Rows, Scaling, resolve_max_steps
+from heteroscope.core import (
+    InputError,
+    Status,
+    Strengths,
+    check_positive_integer,
+    logits_from_alpha_beta,
+    progress_bar,
+    resolve_max_steps,
+)
+from heteroscope.data import Batch, Rows, Scaling
 from heteroscope.distributions import squared_score
 from heteroscope.estimators import MemberMoments, member_seeds, refuse_stream
 from heteroscope.networks import (

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from heteroscope.baselines.objectives import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
-from heteroscope.core import InputError, Progress, Status, progress_bar
-from heteroscope.data import Rows, Scaling, Stream, resolve_max_steps
+from heteroscope.core import InputError, Progress, Status, progress_bar, resolve_max_steps
+from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import metrics
 from heteroscope.estimators import member_seeds, refuse_store, refuse_stream
 from heteroscope.networks import stack_members

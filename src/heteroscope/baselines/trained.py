@@ -10,8 +10,8 @@ from jaxtyping import Float
 from scipy import stats
 
 from heteroscope.baselines.heads import variance_head
-from heteroscope.core import Identity, Progress, Status, defaults
-from heteroscope.data import Rows, Scaling, resolve_batch_size
+from heteroscope.core import Identity, Progress, Status, defaults, resolve_batch_size
+from heteroscope.data import Rows, Scaling
 from heteroscope.distributions import squared_score
 from heteroscope.estimators import GaussianRegressor, MemberMoments
 from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members

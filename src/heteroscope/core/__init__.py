@@ -1,6 +1,16 @@
 """Words that every package shares: errors, status, progress, files, settings, identity."""
 
 from heteroscope.core import defaults
+from heteroscope.core.defaults import (
+    resolve_batch_size,
+    resolve_diagram_batch_size,
+    resolve_diagram_schedule,
+    resolve_diagram_steps,
+    resolve_folds,
+    resolve_max_steps,
+    resolve_schedule,
+    resolve_stream_batch_size,
+)
 from heteroscope.core.errors import InputError, check_positive_integer, error_text
 from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
 from heteroscope.core.grids import (
@@ -67,6 +77,14 @@ __all__ = [
     "refine_around",
     "refuse_other_settings",
     "replace_folder",
+    "resolve_batch_size",
+    "resolve_diagram_batch_size",
+    "resolve_diagram_schedule",
+    "resolve_diagram_steps",
+    "resolve_folds",
+    "resolve_max_steps",
+    "resolve_schedule",
+    "resolve_stream_batch_size",
     "same_identity",
     "settings_of",
     "strengths",

@@ -1,6 +1,6 @@
 """Rows in memory and on disk: tables, their columns and units, and streams."""
 
-from heteroscope.data.rows import Batch, Rows, merge_rows, resolve_batch_size, resolve_max_steps
+from heteroscope.data.rows import Batch, Rows, merge_rows
 from heteroscope.data.scaling import ROUNDING, Scaling
 from heteroscope.data.streams import open_stream, repack
 from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, RowOrder, read_ahead, read_chunks
@@ -32,7 +32,5 @@ __all__ = [
     "read_table",
     "refuse_changed_files",
     "repack",
-    "resolve_batch_size",
-    "resolve_max_steps",
     "survey_stream",
 ]

@@ -11,7 +11,7 @@ from heteroscope.diagrams.dataset import (
 )
 from heteroscope.diagrams.label_agreement import agreement
 from heteroscope.diagrams.store import CODES, decode_words, encode_words, open_diagram
-from heteroscope.diagrams.sweep import phase_diagram, resolve_diagram_batch_size, resolve_diagram_steps
+from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "open_diagram",
     "over_seeds",
     "phase_diagram",
-    "resolve_diagram_batch_size",
-    "resolve_diagram_steps",
     "std_over_seeds",
     "without_rows",
 ]

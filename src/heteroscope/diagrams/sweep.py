@@ -21,8 +21,11 @@ from heteroscope.core import (
     check_positive_integer,
     defaults,
     given_arrays,
+    resolve_diagram_batch_size,
+    resolve_diagram_schedule,
+    resolve_diagram_steps,
 )
-from heteroscope.data import Rows, Stream, resolve_batch_size
+from heteroscope.data import Rows, Stream
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, kept_rows
 from heteroscope.diagrams.measuring import DiagramRows
 from heteroscope.diagrams.rounds import Grid, rounds_folder, train_rounds, train_stream
@@ -44,8 +47,6 @@ from heteroscope.training import (
     refuse_with_stream,
     start_stream_run,
 )
-
-EXACT_UP_TO = 512  # rows that a step sees all of
 
 
 def phase_diagram(
@@ -111,8 +112,7 @@ def phase_diagram(
         rows = given_arrays(X, y, X_test, y_test) if identity is None else check_identity(identity)
     architecture = Architecture(len(features), tuple(hidden), activation, start)
     n_steps = resolve_diagram_steps(max_steps, len(data.rows["train"].y), n_batch, start, schedule)
-    if schedule == "auto" and n_batch is not None and ground is None:
-        schedule = "levelled"
+    schedule = resolve_diagram_schedule(schedule, n_batch, streamed=ground is not None)
     recipe = mean_first_recipe(architecture, n_steps, schedule, n_batch)
     exchanges = exchange and n_batch is None and schedule in ("auto", "fast")
     rounds = exchange_recipes(architecture, n_steps) if exchanges else (recipe,)
@@ -153,28 +153,6 @@ def phase_diagram(
     if store is not None:
         return open_diagram(store)
     return decode_words(template)
-
-
-def resolve_diagram_batch_size(wanted: Any, n_rows: int) -> int | None:
-    """A diagram is about minima: "auto" sees all rows if they are few enough for that."""
-    if wanted == "auto" and n_rows <= EXACT_UP_TO:
-        return None
-    return resolve_batch_size(defaults.BATCH_OF_MANY_ROWS if wanted == "auto" else wanted, n_rows)
-
-
-def resolve_diagram_steps(
-    wanted: Any, n_rows: int, batch_size: int | None, start: str | float = "he", schedule: str = "auto"
-) -> int:
-    """A diagram is about minima: "auto" takes more steps where each sees all rows, most where these are few.
-
-    From a small start "fast" takes twice as many, the first of them to leave zero.
-    """
-    if wanted == "auto" and batch_size is not None:
-        return defaults.BATCH_STEPS
-    if wanted == "auto":
-        steps = defaults.LONG_STEPS if n_rows <= defaults.LONG_UP_TO else defaults.EXACT_STEPS
-        return steps if start == "he" or schedule not in ("auto", "fast") else 2 * steps
-    return check_positive_integer("max_steps", wanted)
 
 
 def _ground(

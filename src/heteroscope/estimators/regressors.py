@@ -11,8 +11,18 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, logits, progress_bar
-from heteroscope.data import Rows, Scaling, Stream, resolve_batch_size, resolve_max_steps
+from heteroscope.core import (
+    InputError,
+    check_positive_integer,
+    defaults,
+    diagonal_logits,
+    logits,
+    progress_bar,
+    resolve_batch_size,
+    resolve_max_steps,
+    resolve_stream_batch_size,
+)
+from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, check_weights, member_seeds, refuse_store
 from heteroscope.networks import Params, Prediction, stack_members, widest_std
@@ -50,7 +60,6 @@ from heteroscope.training import (
     held_out_score,
     mean_first_recipe,
     refuse_with_stream,
-    resolve_stream_batch_size,
     train,
 )
 from heteroscope.training import partial_fits as partial_fits

@@ -9,10 +9,14 @@ from itertools import pairwise
 from typing import Any
 
 from heteroscope import datasets
-from heteroscope.core import defaults, identity_key
-from heteroscope.data import resolve_batch_size
+from heteroscope.core import (
+    defaults,
+    identity_key,
+    resolve_batch_size,
+    resolve_diagram_batch_size,
+    resolve_diagram_steps,
+)
 from heteroscope.datasets import climsim
-from heteroscope.diagrams import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.recipe import Exhibit, part_settings

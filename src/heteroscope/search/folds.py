@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from heteroscope.core import InputError, defaults
+from heteroscope.core import InputError, resolve_folds
 from heteroscope.data import Rows, merge_rows
 from heteroscope.search.points import Fold
 
@@ -30,8 +30,7 @@ def held_out_fold(share: Any, rows: Rows, random: np.random.RandomState) -> Fold
 def make_folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState, groups: Any = None) -> list[Fold]:
     """Shuffled folds of the merged rows for a number; a splitter's own, which counts the rows as they were given."""
     check_consistent_length(given.y, groups)
-    if cv is None or (isinstance(cv, str) and cv == "auto"):
-        cv = defaults.FOLDS_OF_FEW_ROWS if len(merged.y) <= defaults.FEW_ROWS else defaults.HELD_OUT_OF_MANY_ROWS
+    cv = resolve_folds(cv, len(merged.y))
     if isinstance(cv, float):
         fold = held_out_fold(cv, merged, random) if 0 < cv < 1 else None
         if fold is None:

@@ -10,7 +10,6 @@ from heteroscope.training.streaming.stream_run import (
     StreamRun,
     held_out_score,
     refuse_with_stream,
-    resolve_stream_batch_size,
     start_stream_run,
 )
 from heteroscope.training.streaming.worker import Judges, PredictMembers
@@ -38,7 +37,6 @@ __all__ = [
     "partial_fits",
     "prepare_worker",
     "refuse_with_stream",
-    "resolve_stream_batch_size",
     "run_tasks",
     "stable_peak_rate",
     "start_stream_run",

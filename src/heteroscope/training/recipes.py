@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from heteroscope.core import InputError, Strengths
+from heteroscope.core import InputError, Strengths, resolve_schedule
 from heteroscope.data import Batch
 from heteroscope.networks import (
     PRECISION_FLOOR,
@@ -156,7 +156,7 @@ def mean_first_recipe(
     steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
-    chosen = choose_schedule(batch_size) if schedule == "auto" else schedule
+    chosen = resolve_schedule(schedule, batch_size)
     if chosen == "fast":
         patience = _patience(architecture, steps) if batch_size is None else ()
         return Recipe(architecture, (*patience, *_fast_stages(steps - _steps(patience))), batch_size)
@@ -228,8 +228,3 @@ def checked_steps(max_steps: object) -> int:
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
         raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
     return int(max_steps)
-
-
-def choose_schedule(batch_size: int | None) -> str:
-    """What "auto" means: "fast" where a gradient is exact, "cosine" where batches make it noisy."""
-    return "fast" if batch_size is None else "cosine"

@@ -5,10 +5,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from heteroscope.core import Identity, InputError, defaults, exclusive_folder, progress_bar
-from heteroscope.data import RowOrder, Stream, Survey, resolve_batch_size, survey_stream
+from heteroscope.core import (
+    Identity,
+    InputError,
+    exclusive_folder,
+    progress_bar,
+    resolve_stream_batch_size,
+)
+from heteroscope.data import RowOrder, Stream, Survey, survey_stream
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
 from heteroscope.training.recipes import Recipe
@@ -64,13 +68,6 @@ def start_stream_run(
         found = survey_stream(stream, share, folder, progress)
     order = RowOrder(stream, found.training, found.scaling, resolve_stream_batch_size(batch_size), seed)
     return StreamRun(found, order, folder, n_jobs, bool(verbose))
-
-
-def resolve_stream_batch_size(wanted: Any) -> int:
-    """Rows of a batch; a stream has no batch of all rows."""
-    if wanted is None:
-        raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
-    return resolve_batch_size(wanted, np.iinfo(np.int64).max) or defaults.BATCH_OF_MANY_ROWS
 
 
 def refuse_with_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
