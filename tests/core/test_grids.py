@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from heteroscope.core.grids import (
-    DIAGONAL_LOGITS,
-    FIELD_GRID,
-    NETWORK_GRID,
-    PAPER_DIAGONAL,
-    bisect_transition,
-    diagonal_logits,
-    refine_around,
-)
+from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
+from heteroscope.search.refinement import bisect_transition, refine_around
 
 
 def test_the_network_grid_has_the_22_values_of_the_paper():

@@ -9,9 +9,9 @@ from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean
-from heteroscope.networks.objectives import joint_objective, mean_objective
+from heteroscope.networks.objectives import first_mean_objective, joint_objective, mean_objective
 from heteroscope.training.adam import paper_adam
-from heteroscope.training.recipes import exchange_recipes, first_mean_objective, mean_first_recipe
+from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 
 ARCHITECTURE = Architecture(1)
 

@@ -13,15 +13,7 @@ from heteroscope.core.defaults import (
 )
 from heteroscope.core.errors import InputError, check_positive_integer, error_text
 from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
-from heteroscope.core.grids import (
-    DIAGONAL_LOGITS,
-    FIELD_GRID,
-    NETWORK_GRID,
-    PAPER_DIAGONAL,
-    bisect_transition,
-    diagonal_logits,
-    refine_around,
-)
+from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
 from heteroscope.core.identity import (
     REVISIONS,
     Identity,
@@ -60,7 +52,6 @@ __all__ = [
     "alpha_beta",
     "as_json",
     "atomic_write",
-    "bisect_transition",
     "check_identity",
     "check_positive_integer",
     "check_rho_gamma",
@@ -74,7 +65,6 @@ __all__ = [
     "logits_from_alpha_beta",
     "named_set",
     "progress_bar",
-    "refine_around",
     "refuse_other_settings",
     "replace_folder",
     "resolve_batch_size",

@@ -36,10 +36,22 @@ from heteroscope.networks.model import (
     predict_precision,
     to_positive,
 )
-from heteroscope.networks.objectives import Objective, Terms, gaussian_nll, joint_objective, mean_objective, weight_norm
+from heteroscope.networks.objectives import (
+    FIRST_VARIANCE,
+    Objective,
+    Terms,
+    first_mean_objective,
+    gaussian_nll,
+    joint_objective,
+    mean_alone_objective,
+    mean_objective,
+    precision_alone_objective,
+    weight_norm,
+)
 
 __all__ = [
     "ACTIVATIONS",
+    "FIRST_VARIANCE",
     "PRECISION_FLOOR",
     "UNIT_PRECISION_BIAS",
     "AnyArray",
@@ -57,16 +69,19 @@ __all__ = [
     "collapse_networks",
     "constant_params",
     "find_collapsing",
+    "first_mean_objective",
     "fit_precision_level",
     "gaussian_nll",
     "hold_constant",
     "init_params",
     "input_gradients",
     "joint_objective",
+    "mean_alone_objective",
     "mean_objective",
     "member_outputs",
     "moment_match",
     "padded_blocks",
+    "precision_alone_objective",
     "predict_mean",
     "predict_members",
     "predict_precision",

@@ -14,7 +14,9 @@ from jaxtyping import Array, Float
 
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
-from heteroscope.networks.model import AnyArray, Network, Params, predict_mean, predict_precision
+from heteroscope.networks.model import PRECISION_FLOOR, AnyArray, Network, Params, predict_mean, predict_precision
+
+FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
 
 class Terms(NamedTuple):
@@ -56,4 +58,32 @@ def mean_objective(params: Params, batch: Batch, strengths: Strengths, activatio
     return Terms(
         likelihood=strengths.likelihood * jnp.mean(batch.weight * 0.5 * (mean - batch.y) ** 2),
         penalty=strengths.mean_penalty * weight_norm(params.mean),
+    )
+
+
+def mean_alone_objective(
+    params: Params, batch: Batch, strengths: Strengths, activation: str, floor: float = PRECISION_FLOOR
+) -> Terms:
+    """rho (1 + log mean[w (mean - y)^2]) / 2 + the mean's penalty: the joint one at the best constant precision."""
+    mean = predict_mean(params, batch.x, activation)
+    variance = jnp.mean(batch.weight * (mean - batch.y) ** 2)
+    return Terms(
+        likelihood=strengths.likelihood * 0.5 * (1.0 + jnp.log(variance + floor)),
+        penalty=strengths.mean_penalty * weight_norm(params.mean),
+    )
+
+
+def first_mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """The same with a floor: where targets have no noise the logarithm has no end, and steps would grow too long."""
+    return mean_alone_objective(params, batch, strengths, activation, floor=FIRST_VARIANCE)
+
+
+def precision_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+    """rho mean[w nll] + the precision's penalty at the best constant mean, sum w p y / sum w p."""
+    precision = predict_precision(params, batch.x, activation)
+    share = batch.weight * precision
+    mean = jnp.full_like(precision, jnp.sum(share * batch.y) / jnp.sum(share))
+    return Terms(
+        likelihood=strengths.likelihood * jnp.mean(batch.weight * gaussian_nll(mean, precision, batch.y)),
+        penalty=strengths.precision_penalty * weight_norm(params.precision),
     )

@@ -5,6 +5,7 @@ from heteroscope.search.folds import check_share, held_out_fold, make_folds
 from heteroscope.search.on_stream import search_stream, stream_fold
 from heteroscope.search.points import Fold, FoldResult, Folds, Logits, Point, cross_validate
 from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
+from heteroscope.search.refinement import bisect_transition, refine_around
 from heteroscope.search.results import Search, held_out_scores, results_table
 from heteroscope.search.selection import SELECTIONS, choose, row_loss
 
@@ -18,12 +19,14 @@ __all__ = [
     "Point",
     "Race",
     "Search",
+    "bisect_transition",
     "check_share",
     "choose",
     "cross_validate",
     "held_out_fold",
     "held_out_scores",
     "make_folds",
+    "refine_around",
     "results_table",
     "row_loss",
     "scale_for_all_rows",

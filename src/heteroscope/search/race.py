@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import Progress, alpha_beta, bisect_transition, logits_from_alpha_beta, refine_around
+from heteroscope.core import Progress, alpha_beta, logits_from_alpha_beta
 from heteroscope.phases import Phase
 from heteroscope.search.points import Folds, Logits, Point, cap_stds, cross_validate
+from heteroscope.search.refinement import bisect_transition, refine_around
 from heteroscope.search.results import Search
 from heteroscope.search.selection import (
     OVERFIT,

@@ -9,22 +9,17 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from heteroscope.core import InputError, Strengths, resolve_schedule
-from heteroscope.data import Batch
+from heteroscope.core import InputError, resolve_schedule
 from heteroscope.networks import (
-    PRECISION_FLOOR,
     Architecture,
     Layer,
     Network,
     Objective,
-    Params,
-    Terms,
-    gaussian_nll,
+    first_mean_objective,
     joint_objective,
+    mean_alone_objective,
     mean_objective,
-    predict_mean,
-    predict_precision,
-    weight_norm,
+    precision_alone_objective,
 )
 from heteroscope.training.adam import (
     Adam,
@@ -41,7 +36,6 @@ MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "levelled": 0.1, "paper": 5 / 12}  # o
 MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of the mean once it is fitted, and of all biases
 PATIENT_SHARES = 0.25, 0.125  # of "fast" from a small start: the steps before all others, the mean alone and then both
 AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
-FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
 
 
 class Stage(NamedTuple):
@@ -112,34 +106,6 @@ class Recipe(NamedTuple):
     def program(self) -> "Recipe":
         """What is compiled of a recipe beside the stage: what its networks are and how rows are drawn."""
         return self._replace(stages=())
-
-
-def mean_alone_objective(
-    params: Params, batch: Batch, strengths: Strengths, activation: str, floor: float = PRECISION_FLOOR
-) -> Terms:
-    """rho (1 + log mean[w (mean - y)^2]) / 2 + the mean's penalty: the joint one at the best constant precision."""
-    mean = predict_mean(params, batch.x, activation)
-    variance = jnp.mean(batch.weight * (mean - batch.y) ** 2)
-    return Terms(
-        likelihood=strengths.likelihood * 0.5 * (1.0 + jnp.log(variance + floor)),
-        penalty=strengths.mean_penalty * weight_norm(params.mean),
-    )
-
-
-def first_mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """The same with a floor: where targets have no noise the logarithm has no end, and steps would grow too long."""
-    return mean_alone_objective(params, batch, strengths, activation, floor=FIRST_VARIANCE)
-
-
-def precision_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """rho mean[w nll] + the precision's penalty at the best constant mean, sum w p y / sum w p."""
-    precision = predict_precision(params, batch.x, activation)
-    share = batch.weight * precision
-    mean = jnp.full_like(precision, jnp.sum(share * batch.y) / jnp.sum(share))
-    return Terms(
-        likelihood=strengths.likelihood * jnp.mean(batch.weight * gaussian_nll(mean, precision, batch.y)),
-        penalty=strengths.precision_penalty * weight_norm(params.precision),
-    )
 
 
 ALONE = (("mean", mean_alone_objective), ("precision", precision_alone_objective))
