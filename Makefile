@@ -16,7 +16,7 @@ demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict,
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-soak: $(VENV)/.ready-dev  ## run before a release: random kills of many rounds and recipes at full size
+soak: $(VENV)/.ready-dev  ## run before a release: diagrams and streams killed at random, again and again
 	$(BIN)/python -m pytest -m soak
 
 lint: $(VENV)/.ready-dev  ## style and types
