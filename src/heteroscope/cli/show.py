@@ -118,22 +118,20 @@ def print_phase_counts(diagram: Any) -> None:
 
 
 def print_recipes(recipes: Any, kitchen: Any) -> None:
-    """Every result by its name, where it stands in the paper, and the time it takes."""
+    """Print every result: its name, its place in the paper, what it shows, and how long it took if it was made."""
     from rich.table import Table
 
-    from heteroscope.paper import read_record, seconds_together
+    from heteroscope.paper import read_record
 
     table = Table(title=f"What can be reproduced, at scale {kitchen.scale.name}", **_TABLE)
-    for name in ("name", "in the paper", "what it is", "about", "took here"):
-        table.add_column(name, justify="right" if name in ("about", "took here") else "left", no_wrap=name == "name")
+    for name in ("name", "in the paper", "what it shows", "time taken"):
+        table.add_column(name, justify="right" if name == "time taken" else "left", no_wrap=name == "name")
     for name, recipe in recipes.items():
         record = read_record(name, kitchen)
-        about = _duration(seconds_together([recipe], kitchen.scale))
-        table.add_row(name, recipe.source, recipe.title, about, _duration(record["seconds"]) if record else "")
-    whole = _duration(seconds_together(recipes.values(), kitchen.scale))
-    table.add_row("all", "", "all of them; what they share is made once", whole, "", style="bold")
+        table.add_row(name, recipe.source, recipe.title, _duration(record["seconds"]) if record else "")
+    table.add_row("all", "", "all of the above; shared parts are computed once", "", style="bold")
     _console().print(table)
-    click.echo("About: an estimate for two cores. Took here: what is in the folder, parts shared with others included.")
+    click.echo("Time taken: for results that are in the folder; it includes parts shared with other results.")
 
 
 def _duration(seconds: float) -> str:
