@@ -13,8 +13,8 @@ from heteroscope.datasets import simulated
 from heteroscope.diagrams.dataset import majority_phase
 from heteroscope.diagrams.label_agreement import agreement
 from heteroscope.paper import RECIPES, SCALES
+from heteroscope.paper.exhibits import part_name
 from heteroscope.paper.part_records import recall
-from heteroscope.paper.recipe import part_name
 
 THEORY_POINTS = 1024
 RECORDS = Path(__file__).parent / "records" / "parts"

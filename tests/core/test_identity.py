@@ -189,8 +189,8 @@ from heteroscope.estimators import HeteroskedasticRegressorCV
 from heteroscope.baselines import BASELINES
 from heteroscope.core import settings_of
 from heteroscope.paper import RECIPES, SCALES, recipe_settings
-from heteroscope.paper.recipe import part_name, part_settings
-from heteroscope.paper.parts import Divided
+from heteroscope.paper.exhibits import part_name, part_settings
+from heteroscope.paper.diagram_parts import Divided
 
 assert heteroscope.__version__ == "0.2.0"
 found = {"methods": {name: settings_of(make()) for name, make in BASELINES.items()}}

@@ -9,9 +9,9 @@ import xarray as xr
 
 from heteroscope.diagrams.dataset import PHASES, majority_phase
 from heteroscope.paper import RECIPES, SCALES
+from heteroscope.paper.diagram_parts import Divided, Line, OneSeed
+from heteroscope.paper.exhibits import part_name, part_settings
 from heteroscope.paper.part_records import recall
-from heteroscope.paper.parts import Divided, Line, OneSeed
-from heteroscope.paper.recipe import part_name, part_settings
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
 WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]

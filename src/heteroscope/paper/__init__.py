@@ -1,11 +1,11 @@
 """The paper's figures and tables, each a short recipe over the library's own functions, and a few beyond it."""
 
-from heteroscope.paper.beyond import BEYOND
+from heteroscope.paper.beyond_the_paper import BEYOND
 from heteroscope.paper.demo import run_demo
+from heteroscope.paper.exhibits import Exhibit, Output, part_name, part_settings, recipe_settings
 from heteroscope.paper.figures import FIGURES
 from heteroscope.paper.observations import OBSERVATIONS
-from heteroscope.paper.recipe import Exhibit, Output, part_name, part_settings, recipe_settings
-from heteroscope.paper.run import Workspace, read_record, run_recipe
+from heteroscope.paper.reproduction import Workspace, read_record, run_recipe
 from heteroscope.paper.scales import SCALES, Scale
 from heteroscope.paper.tables import TABLES
 

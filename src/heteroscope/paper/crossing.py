@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from heteroscope.diagrams import diagonal_cells, majority_phase
-from heteroscope.paper.text import number
+from heteroscope.paper.formatting import number
 from heteroscope.phases import Phase
 
 NOWHERE = "-"

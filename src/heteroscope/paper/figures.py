@@ -5,9 +5,9 @@ from typing import Any
 
 from heteroscope.datasets import simulated
 from heteroscope.paper.crossing import crossing, verdict
-from heteroscope.paper.drawings import data_figure
-from heteroscope.paper.parts import DIAGONAL, Line, Networks, Theory
-from heteroscope.paper.recipe import Exhibit, Output, Parts
+from heteroscope.paper.diagram_parts import DIAGONAL, Line, Networks, Theory
+from heteroscope.paper.exhibit_plots import data_figure
+from heteroscope.paper.exhibits import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.paper.spread import spread_by_phase
 from heteroscope.plots import diagonal_slices, diagram_array, schematic

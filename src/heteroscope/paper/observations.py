@@ -8,12 +8,12 @@ import xarray as xr
 from jaxtyping import Float
 
 from heteroscope.diagrams import agreement, diagonal_cells, majority_phase
-from heteroscope.paper.comparisons import Searches
-from heteroscope.paper.drawings import regret_figure
+from heteroscope.paper.comparison_parts import Searches
+from heteroscope.paper.exhibit_plots import regret_figure
+from heteroscope.paper.exhibits import Exhibit, Output, Parts
 from heteroscope.paper.figures import FIELD, TITLES, summary_parts
-from heteroscope.paper.recipe import Exhibit, Output, Parts
+from heteroscope.paper.formatting import number
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number
 
 Diagrams = Mapping[str, xr.Dataset]
 FLAT = 1e-3  # average squared slope, in standardised units, below which a function counts as flat

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from heteroscope.core import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, defaults
 from heteroscope.datasets import climsim
-from heteroscope.paper.comparisons import SolarFlux
+from heteroscope.paper.comparison_parts import SolarFlux
 
 
 class Scale(NamedTuple):

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from heteroscope.diagrams import PHASES, over_seeds
-from heteroscope.paper.text import number
+from heteroscope.paper.formatting import number
 from heteroscope.phases import Phase
 
 METRICS = {"mean_mse": "mean MSE", "mean_energy": "energy of mean", "precision_energy": "energy of precision"}

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from heteroscope.paper.comparisons import Comparison
-from heteroscope.paper.printed import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
-from heteroscope.paper.recipe import Exhibit, Output, Parts
+from heteroscope.paper.comparison_parts import Comparison
+from heteroscope.paper.exhibits import Exhibit, Output, Parts
+from heteroscope.paper.formatting import number, plus_minus
+from heteroscope.paper.printed_numbers import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number, plus_minus
 
 METRICS = {"ece": "ECE", "mean_mse": "mean MSE", "std_mse": "std MSE"}
 #: A method's column, and that of the paper beside which it stands.

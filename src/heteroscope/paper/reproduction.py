@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heteroscope.core import Progress, atomic_write, identity_key
+from heteroscope.paper.diagram_parts import Divided, HysteresisSweep, Part, Theory
+from heteroscope.paper.exhibits import Exhibit, part_name, part_settings, recipe_settings
+from heteroscope.paper.formatting import markdown
 from heteroscope.paper.part_records import keep, recall
-from heteroscope.paper.parts import Divided, HysteresisSweep, Part, Theory
-from heteroscope.paper.recipe import Exhibit, part_name, part_settings, recipe_settings
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import markdown
 from heteroscope.plots import save_figure
 
 PARTS = "parts"

@@ -10,13 +10,13 @@ from scipy.special import expit
 
 from heteroscope.core import defaults
 from heteroscope.diagrams import PHASES, agreement, majority_phase
-from heteroscope.paper.drawings import hysteresis_figure, penalty_figure
+from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Part, Theory
+from heteroscope.paper.exhibit_plots import hysteresis_figure, penalty_figure
+from heteroscope.paper.exhibits import Exhibit, Output, Parts
 from heteroscope.paper.figures import FIELD, networks, theory
+from heteroscope.paper.formatting import number
 from heteroscope.paper.observations import largest_step
-from heteroscope.paper.parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Part, Theory
-from heteroscope.paper.recipe import Exhibit, Output, Parts
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number
 from heteroscope.plots import phase_maps
 
 Diagrams = Mapping[str, xr.Dataset]

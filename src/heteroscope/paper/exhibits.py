@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from heteroscope import datasets
 from heteroscope.core import REVISIONS, Identity, as_json, identity_key
-from heteroscope.paper.parts import Divided, Part
+from heteroscope.paper.diagram_parts import Divided, Part
 from heteroscope.paper.scales import Scale
 
 Parts = Mapping[str, Part | Divided]

@@ -12,10 +12,10 @@ from heteroscope.core.errors import InputError
 from heteroscope.core.identity import identity_key
 from heteroscope.datasets import simulated
 from heteroscope.paper import RECIPES, SCALES, recipe_settings
-from heteroscope.paper.beyond import by_alpha
-from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
+from heteroscope.paper.beyond_the_paper import by_alpha
+from heteroscope.paper.comparison_parts import Comparison, Searches, SolarFlux
+from heteroscope.paper.diagram_parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.observations import flat_share, regret, steepest_step
-from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]

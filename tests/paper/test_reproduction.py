@@ -17,8 +17,8 @@ from heteroscope.core.errors import InputError
 from heteroscope.diagrams.dataset import diagonal_cells
 from heteroscope.paper import RECIPES, Exhibit, Output, Scale, Workspace, run_recipe
 from heteroscope.paper import part_records as records
-from heteroscope.paper.parts import DIAGONAL, Line, Networks, OneSeed
-from heteroscope.paper.recipe import part_name
+from heteroscope.paper.diagram_parts import DIAGONAL, Line, Networks, OneSeed
+from heteroscope.paper.exhibits import part_name
 from heteroscope.paper.scales import SMALL
 from heteroscope.plots import diagonal_slices
 
