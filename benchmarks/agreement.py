@@ -12,9 +12,9 @@ from heteroscope import field_diagram
 from heteroscope.datasets import simulated
 from heteroscope.diagrams.dataset import majority_phase
 from heteroscope.diagrams.label_agreement import agreement
-from heteroscope.paper import RECIPES, SCALES
-from heteroscope.paper.exhibits import part_name
-from heteroscope.paper.part_records import recall
+from heteroscope.paper import EXHIBITS, SCALES
+from heteroscope.paper.part_records import load_part
+from heteroscope.paper.parts import part_name
 
 THEORY_POINTS = 1024
 RECORDS = Path(__file__).parent / "records" / "parts"
@@ -26,15 +26,15 @@ def main() -> None:
     columns = [f"{theory}: equal | after a shift | of (log alpha, log beta)" for theory in theories]
     print(f"| data set | most common phase | {' | '.join(columns)} |")
     print(f"|---|---:|{'---:|---:|---:|' * len(columns)}")
-    for part in RECIPES["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
+    for part in EXHIBITS["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
         (seed,) = part.pieces()
-        kept = recall(RECORDS, part_name(seed))
+        kept = load_part(RECORDS, part_name(seed))
         if kept is None:
             raise SystemExit(f"{part_name(seed)} is not in {RECORDS}: make it with `heteroscope reproduce`")
-        labels = majority_phase(kept.found).to_series()
+        labels = majority_phase(kept.result).to_series()
         texts = [f"{100 * labels.value_counts(normalize=True).max():.0f} %"]
         for draws in (simulated.field_draws(part.data, THEORY_POINTS), simulated.row_draws(part.data)):
-            texts += against(kept.found, *draws)
+            texts += against(kept.result, *draws)
         print(f"| {part.data} | {' | '.join(texts)} |", flush=True)
 
 

@@ -19,7 +19,7 @@ from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, load
 
 from heteroscope import datasets, open_diagram, phase_diagram
 from heteroscope.core.status import Status
-from heteroscope.paper.part_records import DIAGRAM, recall
+from heteroscope.paper.part_records import DIAGRAM, load_part
 
 CLOSE, CLOSER = 0.02, 0.001
 Found = dict[str, dict[str, Any]]
@@ -44,10 +44,10 @@ def main(name: str, seed: int, *given: str) -> None:
 def _read(path: Path) -> xr.Dataset:
     if path.is_dir():
         return open_diagram(path)
-    kept = recall(path.parent, path.name.removesuffix(DIAGRAM))
-    if kept is None or not isinstance(kept.found, xr.Dataset):
+    kept = load_part(path.parent, path.name.removesuffix(DIAGRAM))
+    if kept is None or not isinstance(kept.result, xr.Dataset):
         raise SystemExit(f"{path} is not a diagram on record")
-    return kept.found
+    return kept.result
 
 
 def _diagram(name: str, start: str | float, seed: int) -> xr.Dataset:

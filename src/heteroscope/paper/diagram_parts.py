@@ -1,16 +1,12 @@
-"""What recipes are made of: diagrams and sweeps here, comparisons in a file of their own.
+"""Parts that are diagrams: networks over the whole grid or along a line, and the field theory."""
 
-A part is its settings; equal settings are one part.
-
-`make(folder)` computes it, keeping in the folder what is finished, so that the same call goes on where one was stopped.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Float64
 from scipy.special import expit
 
 from heteroscope import datasets, field
@@ -18,54 +14,11 @@ from heteroscope.core import Progress, Status, atomic_write
 from heteroscope.datasets import simulated
 from heteroscope.diagrams import field_diagram, phase_diagram, without_rows
 
-FIELD_FILE = "field.nc"
-
-
-@runtime_checkable
-class Part(Protocol):
-    """A NamedTuple of settings that knows how to compute what they describe.
-
-    The settings identify it together with its kind: declared words and numbers, from which anything is computed only
-    when the part is made.
-    """
-
-    @property
-    def kind(self) -> str:
-        """What sort of part it is, a declared word."""
-
-    @property
-    def data(self) -> str:
-        """The data set."""
-
-    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> Any:
-        """The result, from the folder as far as it is there."""
-
-    def _asdict(self) -> dict[str, Any]: ...
-
-
-@runtime_checkable
-class Divided(Protocol):
-    """Settings of several parts, each computed and kept by itself, so that more can be added later."""
-
-    @property
-    def kind(self) -> str:
-        """What sort of part it is, a declared word."""
-
-    @property
-    def data(self) -> str:
-        """The data set."""
-
-    def pieces(self) -> Sequence[Part]:
-        """The parts."""
-
-    def join(self, found: list[Any]) -> Any:
-        """Their results as one."""
-
-    def _asdict(self) -> dict[str, Any]: ...
+FIELD_FILE = "field.nc"  # a theory's result in its part's folder
 
 
 class Networks(NamedTuple):
-    """The phase diagram of networks on one split of a data set."""
+    """A phase diagram of networks on one split of a data set."""
 
     data: str
     rhos: tuple[float, ...]
@@ -75,37 +28,38 @@ class Networks(NamedTuple):
     max_steps: int | str
     start: str | float = "he"
     exchange: bool = True
-    alphas: tuple[float, ...] = ()  # penalties of the mean at a single rho, instead of gammas
+    alphas: tuple[float, ...] = ()  # penalties of the mean, given instead of gammas where there is a single rho
 
     @property
     def kind(self) -> str:
-        """Its declared word."""
+        """The declared word for this kind of part."""
         return "networks"
 
     @property
     def gamma_values(self) -> tuple[float, ...]:
-        """The gammas, given or from the penalties."""
+        """The values of gamma: those given, or those that follow from `alphas`."""
         return _gammas(self)
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
-        """The diagram, kept tile by tile."""
+        """Return the diagram; finished tiles are kept."""
         return _diagram(self, 0, self.n_seeds, folder, n_jobs, progress)
 
     def pieces(self) -> list["OneSeed"]:
-        """The diagrams of one seed that it consists of."""
+        """Return one part per seed."""
         shared = self._asdict()
         del shared["n_seeds"]
         return [OneSeed(**shared, seed=seed) for seed in range(self.n_seeds)]
 
-    def join(self, found: list[xr.Dataset]) -> xr.Dataset:
-        """Diagrams of one seed each as one, without the rows, which a diagram on record does not have."""
-        slim = [without_rows(one) for one in found]
+    def join(self, results: list[xr.Dataset]) -> xr.Dataset:
+        """Return the diagrams of single seeds as one, without rows, which diagrams on record do not have."""
+        slim = [without_rows(one) for one in results]
         together: Any = {"data_vars": "minimal", "coords": "minimal", "compat": "override", "combine_attrs": "override"}
-        return xr.concat(slim, "seed", join="override", **together)  # by their places: last digits may differ
+        # "override" matches cells by position: the last digits of rho and gamma may differ between machines.
+        return xr.concat(slim, "seed", join="override", **together)
 
 
 class OneSeed(NamedTuple):
-    """One seed of a phase diagram, which depends neither on the others nor on their number."""
+    """One seed of a phase diagram; it is the same whatever other seeds the diagram has."""
 
     data: str
     rhos: tuple[float, ...]
@@ -119,26 +73,26 @@ class OneSeed(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Its declared word."""
+        """The declared word for this kind of part."""
         return "seed"
 
     @property
     def gamma_values(self) -> tuple[float, ...]:
-        """The gammas, given or from the penalties."""
+        """The values of gamma: those given, or those that follow from `alphas`."""
         return _gammas(self)
 
     @property
     def title(self) -> str:
-        """What a progress bar calls it."""
+        """The title of its progress bar."""
         return f"networks, seed {self.seed}"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
-        """The diagram of this seed, kept tile by tile."""
+        """Return the diagram of this seed; finished tiles are kept."""
         return _diagram(self, self.seed, 1, folder, n_jobs, progress)
 
 
 def _gammas(part: Networks | OneSeed) -> tuple[float, ...]:
-    """gamma = alpha rho / (1 - rho): where alpha is the penalty of the mean at the one rho."""
+    """Return the gammas, from alpha = gamma (1 - rho) / rho if penalties of the mean are given."""
     if not part.alphas:
         return part.gammas
     (rho,) = part.rhos
@@ -148,6 +102,7 @@ def _gammas(part: Networks | OneSeed) -> tuple[float, ...]:
 def _diagram(
     part: Networks | OneSeed, first_seed: int, n_seeds: int, folder: Path, n_jobs: int, progress: Progress | None
 ) -> xr.Dataset:
+    """Train the networks of the seeds first_seed, ..., first_seed + n_seeds - 1."""
     split = datasets.load(part.data)
     return phase_diagram(
         split.x_train,
@@ -171,13 +126,13 @@ def _diagram(
 
 
 def _with_free_precision(alpha: float) -> tuple[float, float]:
-    """rho = 1 / (1 + alpha + beta), gamma = alpha / (alpha + beta) at a penalty that leaves the precision free."""
-    beta = 1e-3
+    """Return rho = 1 / (1 + alpha + beta) and gamma = alpha / (alpha + beta) at beta = 0.001."""
+    beta = 1e-3  # so weak a penalty that the precision can vary freely
     return 1 / (1 + alpha + beta), alpha / (alpha + beta)
 
 
 DIAGONAL, FREE_PRECISION = "rho = 1 - gamma", "alpha at beta = 0.001"
-#: Lines through the diagram by their declared names: (rho, gamma) of each value along them.
+#: Lines through the diagram by their declared names: functions from a value along the line to (rho, gamma).
 LINES: dict[str, Callable[[float], tuple[float, float]]] = {
     DIAGONAL: lambda rho: (rho, 1 - rho),
     FREE_PRECISION: _with_free_precision,
@@ -185,38 +140,38 @@ LINES: dict[str, Callable[[float], tuple[float, float]]] = {
 
 
 class Line(NamedTuple):
-    """Networks along a line through the diagram, as a diagram whose other cells are empty."""
+    """Networks along a line through the diagram; the cells beside the line are empty."""
 
     data: str
-    line: str  # its name in LINES
-    values: tuple[float, ...]  # along it
+    line: str  # a name of LINES
+    values: tuple[float, ...]  # along the line
     n_seeds: int
     hidden: tuple[int, ...]
     max_steps: int
 
     @property
     def kind(self) -> str:
-        """Its declared word."""
+        """The declared word for this kind of part."""
         return "line"
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """(rho, gamma) of each value."""
+        """(rho, gamma) of each value along the line."""
         return [LINES[self.line](value) for value in self.values]
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
-        """A diagram of one cell a point, each kept in a folder of its own, put together."""
-        found = []
+        """Train one cell per point, each kept in a folder of its own, and return them as one diagram."""
+        cells = []
         for number, (rho, gamma) in enumerate(self.points):
             one = Networks(self.data, (rho,), (gamma,), self.n_seeds, self.hidden, self.max_steps, exchange=False)
-            found.append(one.make(folder / f"point-{number}", n_jobs, None))
+            cells.append(one.make(folder / f"point-{number}", n_jobs, None))
             if progress:
-                progress(len(found), len(self.points))
-        return _put_together(found)
+                progress(len(cells), len(self.points))
+        return _combine_cells(cells)
 
 
-def _put_together(cells: list[xr.Dataset]) -> xr.Dataset:
-    """Diagrams of different (rho, gamma) as one, without the rows that only a drawing of single fits needs."""
+def _combine_cells(cells: list[xr.Dataset]) -> xr.Dataset:
+    """Return diagrams of one cell each as one, without rows; missing cells are NaN, or "" for words."""
     words = ("phase", "status")
     slim = [without_rows(one).assign({name: one[name].astype(object) for name in words}) for one in cells]
     axes = {name: np.unique([one[name].item() for one in slim]) for name in ("rho", "gamma")}
@@ -230,33 +185,37 @@ def _put_together(cells: list[xr.Dataset]) -> xr.Dataset:
 
 
 class Theory(NamedTuple):
-    """The field theory's phase diagram of a simulated set, judged on a second draw."""
+    """The field theory's phase diagram of a simulated set; test scores are those of a second draw of the targets."""
 
     data: str
     grid: tuple[float, ...]
-    points: int | None  # evenly spaced; None for the rows that networks are trained on
+    points: int | None  # number of evenly spaced points; None for the rows that networks are trained on
 
     @property
     def kind(self) -> str:
-        """Its declared word."""
+        """The declared word for this kind of part."""
         return "theory"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
-        """The diagram, kept when it is complete: it takes seconds."""
+        """Return the diagram; it takes seconds, and only a complete one is kept."""
 
         def solve() -> xr.Dataset:
             draws = simulated.field_draws(self.data, self.points) if self.points else simulated.row_draws(self.data)
             x, y, y_test = draws
-            found = field_diagram(
+            diagram = field_diagram(
                 x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, n_jobs=n_jobs, progress=progress
             )
-            return found.assign_attrs(data_set=self.data)
+            return diagram.assign_attrs(data_set=self.data)
 
-        return _kept(folder, solve)
+        return _read_or_make(folder, solve)
 
 
 class HysteresisSweep(NamedTuple):
-    """The field theory with rho swept up and down: `mean_mse` over (way, rho, gamma), NaN for a runaway."""
+    """The field theory with rho swept up and down.
+
+    Its result has `mean_mse` over (way, rho, gamma), NaN where a sweep runs away, and `differ` over (rho, gamma): 1
+    where the two ways end in different solutions.
+    """
 
     data: str
     logit_rhos: tuple[float, ...]
@@ -265,11 +224,11 @@ class HysteresisSweep(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Its declared word."""
+        """The declared word for this kind of part."""
         return "hysteresis"
 
     def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
-        """Both sweeps, kept when they are complete."""
+        """Return both sweeps; only complete ones are kept."""
 
         def sweep() -> xr.Dataset:
             x, y = simulated.field_draw(self.data, self.points)
@@ -283,15 +242,16 @@ class HysteresisSweep(NamedTuple):
                 coords={"way": ["up", "down"], "rho": rhos, "gamma": gammas},
             )
 
-        return _kept(folder, sweep)
+        return _read_or_make(folder, sweep)
 
 
-def _mean_mse(y: Any, grid: field.GridSolution) -> np.ndarray:
+def _mean_mse(y: Float64[np.ndarray, " point"], grid: field.GridSolution) -> Float64[np.ndarray, "rho gamma"]:
+    """Return the mean of (mean - y)^2 over points for each cell, NaN for runaways."""
     return np.where(grid.status == Status.RUNAWAY, np.nan, np.mean((grid.mean - y) ** 2, axis=2))
 
 
-def _kept(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
-    """The Dataset of the folder's file, computed and written whole if it is not there."""
+def _read_or_make(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """Return the Dataset in the folder's file; if there is none, compute and write it first."""
     path = folder / FIELD_FILE
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,58 +1,54 @@
-"""A recipe: the parts that a figure or table of the paper is made of, and how they become it."""
+"""An exhibit: a figure or table with the parts that it is made of; and the columns that several exhibits share."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple
 
 import pandas as pd
+import xarray as xr
 from matplotlib.figure import Figure
 
-from heteroscope import datasets
-from heteroscope.core import REVISIONS, Identity, as_json, identity_key
-from heteroscope.paper.diagram_parts import Divided, Part
-from heteroscope.paper.scales import Scale
+from heteroscope.core import Identity
+from heteroscope.datasets import simulated
+from heteroscope.paper.diagram_parts import Networks
+from heteroscope.paper.parts import Parts, ResultT, part_settings
+from heteroscope.paper.scales import SUMMARY_SETS, UCI_SETS, Scale
 
-Parts = Mapping[str, Part | Divided]
+FIELD = "Field theory"  # label of the theory's column
+#: Labels of the data sets, as in the paper: a star marks the twin with constant noise.
+TITLES = {name: name.removesuffix("_homoskedastic").capitalize() for name in (*simulated.PROCESSES, *UCI_SETS)}
+TITLES |= {name: f"{title}*" for name, title in TITLES.items() if name.endswith("_homoskedastic")}
 
 
 class Output(NamedTuple):
-    """What came out: a figure, a table, or both; and the sentence that the numbers allow."""
+    """A figure, a table or both, and a verdict: sentences whose words depend on the numbers."""
 
     figure: Figure | None = None
     table: pd.DataFrame | None = None
     verdict: str = ""
 
 
-class Exhibit(NamedTuple):
-    """`parts` are computed and kept, each under the name that the figure shows; `show` makes the output of them."""
+@dataclass(frozen=True)
+class Exhibit(Generic[ResultT]):
+    """A figure or table: `parts` lists what must be computed, `show` makes the output from the results by label."""
 
-    source: str  # where in the paper it stands, or "beyond the paper"
+    source: str  # its place in the paper, or "beyond the paper"
     title: str
-    parts: Callable[[Scale], Parts]
-    show: Callable[[Mapping[str, Any]], Output]
-    fewest_seeds: int = 1  # that it needs: one seed has no spread
+    parts: Callable[[Scale], Parts[ResultT]]
+    show: Callable[[Mapping[str, ResultT]], Output]
+    fewest_seeds: int = 1  # that it needs; a spread over seeds needs two
 
 
-#: The number of `identity.REVISIONS` that a part of each kind has.
-REVISION_OF = {
-    **dict.fromkeys(("networks", "seed", "line"), "diagrams"),
-    **dict.fromkeys(("theory", "hysteresis"), "field theory"),
-    **dict.fromkeys(("comparison", "searches", "searches-run", "streamed"), "comparisons"),
-}
+def exhibit_settings(exhibit: Exhibit[Any], scale: Scale) -> Identity:
+    """Return the identity of an exhibit: the identities of its parts, by label."""
+    return {label: part_settings(part) for label, part in exhibit.parts(scale).items()}
 
 
-def part_settings(part: Part | Divided) -> Identity:
-    """What identifies a part: its kind, its settings, and the revisions of what computes it and of its rows."""
-    revisions = {"revision": REVISIONS[REVISION_OF[part.kind]]}
-    if part.data in datasets.names():
-        revisions["data_revision"] = datasets.identify(part.data)["revision"]
-    return dict(as_json({"part": part.kind, **revisions, **part._asdict()}))
+def summary_networks(scale: Scale) -> dict[str, Networks]:
+    """Return the five network diagrams of the paper's summary (Figure 2)."""
+    return {TITLES[data]: scale.networks(data) for data in SUMMARY_SETS}
 
 
-def part_name(part: Part | Divided) -> str:
-    """What the part's folder and records are called: its kind, its data set, and the key of its identity."""
-    return f"{part.kind}-{part.data}-{identity_key(part_settings(part))}"
-
-
-def recipe_settings(recipe: Exhibit, scale: Scale) -> Identity:
-    """What identifies a result: the identities of all its parts, by name."""
-    return {name: part_settings(part) for name, part in recipe.parts(scale).items()}
+def summary_parts(scale: Scale) -> Parts[xr.Dataset]:
+    """Return the six columns of the paper's summary (Figure 2): the theory of sine, and five network diagrams."""
+    return {FIELD: scale.theory("sine"), **summary_networks(scale)}
