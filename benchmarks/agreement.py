@@ -1,22 +1,22 @@
-"""How far networks and the field theory agree on the phases of the six simulated sets, as they are and after a shift.
+"""Measure how well networks and the field theory agree on phases: the share of cells with equal labels.
 
-The networks are those of Figure 7 of docs/results.md, seed 0 on the paper's grid, as they are on record. The theory is
-solved here on the same grid, once on 1024 evenly spaced points and once on the 64 rows that the networks were given.
+Prints one row per simulated set: the share as it is and after the best shift of (log alpha, log beta). The networks are
+read from the records (Figure 7 of docs/results.md, seed 0, the paper's grid). The theory is solved here on the same
+grid, once on 1024 evenly spaced points and once on the networks' own 64 training rows.
 """
 
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from heteroscope import field_diagram
 from heteroscope.datasets import simulated
-from heteroscope.diagrams.dataset import majority_phase
-from heteroscope.diagrams.label_agreement import agreement
-from heteroscope.paper import EXHIBITS, SCALES
+from heteroscope.diagrams import agreement, majority_phase
+from heteroscope.paper import EXHIBITS, SCALES, part_name
 from heteroscope.paper.part_records import load_part
-from heteroscope.paper.parts import part_name
 
-THEORY_POINTS = 1024
+THEORY_POINTS = 1024  # evenly spaced points of the first theory
 RECORDS = Path(__file__).parent / "records" / "parts"
 
 
@@ -38,8 +38,8 @@ def main() -> None:
         print(f"| {part.data} | {' | '.join(texts)} |", flush=True)
 
 
-def against(networks: xr.Dataset, x, y, y_test) -> list[str]:
-    """Three cells of the table: equal labels, after the best shift, and that shift."""
+def against(networks: xr.Dataset, x: np.ndarray, y: np.ndarray, y_test: np.ndarray) -> list[str]:
+    """Return three cells of the table: share of equal labels, share after the best shift, and that shift."""
     theory = field_diagram(x, y, y_test=y_test, rhos=networks.rho.values, gammas=networks.gamma.values)
     found = agreement(networks, theory)
     shift = f"({found.log_alpha:+.1f}, {found.log_beta:+.1f})"
