@@ -2,10 +2,17 @@
 
 from heteroscope.core import Status
 from heteroscope.field.averages import NoiseAverage, noise_average
-from heteroscope.field.chain import Chain, chain
-from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
-from heteroscope.field.folds import Bifurcation, Branch, branch, fold, fold_curve
-from heteroscope.field.functional import (
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, minimise
+from heteroscope.field.field_observables import FieldObservables, observables
+from heteroscope.field.folding import Bifurcation, Branch, branch, fold, fold_curve
+from heteroscope.field.graphs import Graph
+from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
+from heteroscope.field.hysteresis import Hysteresis, hysteresis
+from heteroscope.field.lattices import Chain, chain
+from heteroscope.field.line import solve
+from heteroscope.field.minima import minima
+from heteroscope.field.problem import (
     Equations,
     Fields,
     Problem,
@@ -15,13 +22,6 @@ from heteroscope.field.functional import (
     hessian_product,
     runaway_bound,
 )
-from heteroscope.field.graph import Graph
-from heteroscope.field.hysteresis import Hysteresis, hysteresis
-from heteroscope.field.line import solve
-from heteroscope.field.minima import minima
-from heteroscope.field.observables import FieldObservables, observables
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
 from heteroscope.field.tables import Table, solve_graph, table
 
 __all__ = [

@@ -13,9 +13,9 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError, Status
-from heteroscope.field.chain import chain
-from heteroscope.field.diagram import Values, solve_cells
-from heteroscope.field.observables import FieldObservables, observables
+from heteroscope.field.field_observables import FieldObservables, observables
+from heteroscope.field.grid import Values, solve_cells
+from heteroscope.field.lattices import chain
 from heteroscope.field.parallel import Progress
 
 

@@ -13,13 +13,13 @@ from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError, Status
-from heteroscope.field.chain import chain
-from heteroscope.field.diagram import GridSolution, Values, stack
-from heteroscope.field.functional import Fields, Problem
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, apart, minimise
+from heteroscope.field.grid import GridSolution, Values, stack
+from heteroscope.field.lattices import chain
 from heteroscope.field.parallel import Progress, run_all
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, apart, minimise
-from heteroscope.field.starts import flat
+from heteroscope.field.problem import Fields, Problem
+from heteroscope.field.solver import flat
 from heteroscope.field.steps import best_mean
 
 

@@ -2,10 +2,10 @@
 
 from numpy.typing import ArrayLike
 
-from heteroscope.field.chain import chain
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
-from heteroscope.field.starts import Start, begin
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, minimise
+from heteroscope.field.lattices import chain
+from heteroscope.field.solver import Start, begin
 
 
 def solve(

@@ -4,10 +4,10 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from heteroscope.core import Status
-from heteroscope.field.chain import chain
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, apart, minimise
-from heteroscope.field.starts import NAMED
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, apart, minimise
+from heteroscope.field.lattices import chain
+from heteroscope.field.solver import NAMED
 
 _NEIGHBOURS = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))  # steps in (logit rho, logit gamma)
 

@@ -8,8 +8,8 @@ self-concordant in the precision, and falls by at least t/2 times the squared Ne
 
 import numpy as np
 
-from heteroscope.field.functional import Equations, Fields, Problem, energy, gradient, hessian
 from heteroscope.field.lattice import Field
+from heteroscope.field.problem import Equations, Fields, Problem, energy, gradient, hessian
 
 _SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 _SHORTEST = 2.0**-6  # a Newton direction that needs a shorter step is no better than an alternation

@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 
-from heteroscope.field.chain import Chain
-from heteroscope.field.functional import Fields
 from heteroscope.field.lattice import Field, inner
+from heteroscope.field.lattices import Chain
+from heteroscope.field.problem import Fields
 
 _PER_DECADE = 16  # values of q: each mode adds a bump to q R(q) that is more than a decade wide
 

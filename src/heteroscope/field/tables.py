@@ -16,11 +16,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from heteroscope.core import InputError
-from heteroscope.field.graph import Edges, Graph
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, minimise
+from heteroscope.field.graphs import Edges, Graph
 from heteroscope.field.lattice import Field
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
-from heteroscope.field.starts import Start, begin
+from heteroscope.field.solver import Start, begin
 
 
 class Table(NamedTuple):

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from heteroscope.core import Status
 from heteroscope.distributions import mean_mse, std_mse
-from heteroscope.field.diagram import GridSolution
+from heteroscope.field.grid import GridSolution
 from heteroscope.field.lattice import Field, Lattice
 
 

@@ -9,13 +9,13 @@ from jaxtyping import Float, Shaped
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError
-from heteroscope.field.chain import chain
-from heteroscope.field.functional import Problem
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.lattice import Lattice
+from heteroscope.field.lattices import chain
 from heteroscope.field.parallel import Progress, run_all
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
-from heteroscope.field.starts import Start, begin
+from heteroscope.field.problem import Problem
+from heteroscope.field.solver import Start, begin
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
 

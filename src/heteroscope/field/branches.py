@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from heteroscope.core import alpha_beta
-from heteroscope.field.chain import Chain, interleave
-from heteroscope.field.functional import Fields, Problem, equations, gradient, hessian
+from heteroscope.field.lattices import Chain, interleave
+from heteroscope.field.problem import Fields, Problem, equations, gradient, hessian
 
 _TOLERANCE = 1e-8  # of the last correction; Newton squares it once more
 _STRAIGHT = 0.9  # the least cosine between tangents of neighbouring points, so that no step leaves its branch

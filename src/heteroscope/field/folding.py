@@ -16,14 +16,14 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from heteroscope.core import InputError, Status, logits
-from heteroscope.field.chain import chain
-from heteroscope.field.continuation import BranchPoint, Row, advance, trace
-from heteroscope.field.diagram import Values
+from heteroscope.field.branches import BranchPoint, Row, advance, trace
+from heteroscope.field.checking import state
+from heteroscope.field.descent import Solution, minimise
+from heteroscope.field.grid import Values
 from heteroscope.field.lattice import Field
+from heteroscope.field.lattices import chain
 from heteroscope.field.parallel import Progress, run_all
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
-from heteroscope.field.starts import flat
+from heteroscope.field.solver import flat
 from heteroscope.field.steps import is_minimum
 from heteroscope.field.stiff import stiff_fold
 
