@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from heteroscope import field
 from heteroscope.core.errors import InputError
 from heteroscope.field import Fields, Status
-from heteroscope.field.steps import alternate, best_mean
+from heteroscope.field.descent import alternate, best_mean
 
 
 def dense_minimum(x, y, rho, gamma):

@@ -9,7 +9,7 @@ from scipy.special import expit
 from heteroscope import field
 from heteroscope.datasets.simulated import row_draws
 from heteroscope.field import folding
-from heteroscope.field.stiff import stiff_fold
+from heteroscope.field.folding import stiff_fold
 
 
 def by_modes(lattice, y):

@@ -9,13 +9,21 @@ depend on units.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
+from scipy.special import logit
 
-from heteroscope.core import alpha_beta
-from heteroscope.field.lattices import Chain, interleave
-from heteroscope.field.problem import Fields, Problem, equations, gradient, hessian
+from heteroscope.core import InputError, Progress, Status, alpha_beta, logits
+from heteroscope.field.descent import Solution, apart, best_mean, is_minimum, minimise
+from heteroscope.field.grid import GridSolution, Values, run_all, stack
+from heteroscope.field.lattices import Chain, chain, interleave
+from heteroscope.field.problem import Fields, Problem, equations, gradient, hessian, state
+from heteroscope.field.solver import flat
 
 _TOLERANCE = 1e-8  # of the last correction; Newton squares it once more
 _STRAIGHT = 0.9  # the least cosine between tangents of neighbouring points, so that no step leaves its branch
@@ -125,3 +133,108 @@ def _length(row: Row, fields: Fields, direction: Fields) -> float:
 def _metric(row: Row, fields: Fields) -> Fields:
     weights = row.lattice.weights / len(fields.mean)
     return Fields(weights * fields.precision, 0.5 * weights / fields.precision**2)
+
+
+class Branch(NamedTuple):
+    """Stationary points along one branch: its stable part, the fold, and the unstable part that leads back."""
+
+    logit_rho: Float[np.ndarray, " step"]
+    mean: Float[np.ndarray, "step point"]
+    precision: Float[np.ndarray, "step point"]
+    stable: Bool[np.ndarray, " step"]
+
+
+def branch(
+    x: ArrayLike,
+    y: ArrayLike,
+    rho: float,
+    gamma: float,
+    *,
+    density: ArrayLike | None = None,
+    max_points: int = 100,
+) -> Branch:
+    """The branch of the flat start's solution at (rho, gamma), towards larger rho, round its folds, at fixed gamma."""
+    logit_rho, _ = logits(rho, gamma)
+    row = row_of_gamma(x, y, gamma, density)
+    solution = solve_from_flat(row, logit_rho)
+    if solution.status is not Status.CONVERGED:
+        raise InputError(
+            f"no finite solution at rho = {rho:g}, gamma = {gamma:g} ({solution.status}); start at a smaller rho"
+        )
+    points = list(islice(trace(row, solution.fields, logit_rho), max_points))
+    return Branch(
+        np.array([point.logit_rho for point in points]),
+        np.array([point.fields.mean for point in points]),
+        np.array([point.fields.precision for point in points]),
+        np.array([is_minimum(row.at(point.logit_rho), point.fields) for point in points]),
+    )
+
+
+def row_of_gamma(x: ArrayLike, y: ArrayLike, gamma: float, density: ArrayLike | None) -> Row:
+    """Return the problems of one gamma on the chain of `x`."""
+    lattice = chain(x, density)
+    return Row(state(lattice, y, 0.5, gamma), lattice, float(logit(gamma)))
+
+
+def solve_from_flat(row: Row, logit_rho: float) -> Solution:
+    """Descend from the flat fields at one logit rho."""
+    problem = row.at(logit_rho)
+    return minimise(problem, flat(problem))
+
+
+class Hysteresis(NamedTuple):
+    """The diagrams of an upward and a downward sweep of rho, and where they differ."""
+
+    up: GridSolution
+    down: GridSolution
+    differ: Bool[np.ndarray, "rho gamma"]
+
+
+def hysteresis(
+    x: ArrayLike,
+    y: ArrayLike,
+    rhos: Values,
+    gammas: Values,
+    *,
+    density: ArrayLike | None = None,
+    ceiling: float = 1e3,
+    tol: float = 1e-10,
+    max_steps: int = 500,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> Hysteresis:
+    """Both sweeps along increasing `rhos`, each from the flat field at its first cell, for every gamma."""
+    if not ceiling > 1.0:
+        raise InputError(
+            f"ceiling must be larger than 1, got {ceiling:g}; it is how far a runaway gets, for example 1000"
+        )
+    lattice = chain(x, density)
+    columns = [[state(lattice, y, float(rho), float(gamma)) for rho in rhos] for gamma in gammas]
+    both_ways = [problems for column in columns for problems in (column, column[::-1])]
+    follow = partial(_follow, ceiling=ceiling, tol=tol, max_steps=max_steps)
+    sweeps = run_all(follow, both_ways, n_jobs, progress)
+    up, down = _transpose(sweeps[0::2]), _transpose([sweep[::-1] for sweep in sweeps[1::2]])
+    differ = np.array([_differ(*rows) for rows in zip(up, down, strict=True)])
+    return Hysteresis(stack(rhos, gammas, up), stack(rhos, gammas, down), differ)
+
+
+def _follow(problems: list[Problem], ceiling: float, tol: float, max_steps: int) -> list[Solution]:
+    solutions: list[Solution] = []
+    for problem in problems:
+        fields = solutions[-1].fields if solutions else flat(problem)
+        if solutions and solutions[-1].status is Status.RUNAWAY:
+            precision = ceiling * flat(problem).precision
+            fields = Fields(best_mean(problem, precision), precision)
+        solutions.append(minimise(problem, fields, tol, max_steps))
+    return solutions
+
+
+def _transpose(columns: list[list[Solution]]) -> list[list[Solution]]:
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _differ(up: list[Solution], down: list[Solution]) -> list[bool]:
+    return [
+        one.status != other.status or (one.status is Status.CONVERGED and apart(one.fields, other.fields))
+        for one, other in zip(up, down, strict=True)
+    ]

@@ -6,26 +6,74 @@ Where the precision is constant to more digits than this needs, the fold has a c
 """
 
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit
 
-from heteroscope.core import InputError, Status, logits
-from heteroscope.field.branches import BranchPoint, Row, advance, trace
-from heteroscope.field.checking import state
+from heteroscope.core import InputError, Progress, Status
+from heteroscope.field.branches import BranchPoint, Row, advance, row_of_gamma, solve_from_flat, trace
 from heteroscope.field.descent import Solution, minimise
-from heteroscope.field.grid import Values
-from heteroscope.field.lattice import Field
-from heteroscope.field.lattices import chain
-from heteroscope.field.parallel import Progress, run_all
-from heteroscope.field.solver import flat
-from heteroscope.field.steps import is_minimum
-from heteroscope.field.stiff import stiff_fold
+from heteroscope.field.grid import Values, run_all
+from heteroscope.field.lattices import Chain, Field, inner
+from heteroscope.field.problem import Fields
+
+_PER_DECADE = 16  # values of q: each mode adds a bump to q R(q) that is more than a decade wide
+
+
+class StiffFold(NamedTuple):
+    """Where the solution of constant precision ends, the jumps before that, and how much the precision would bend."""
+
+    logit_rho: float
+    fields: Fields
+    jumps: Float[np.ndarray, " jump"]
+    bend: float  # largest difference of the precision over its value, to first order in 1 / beta
+
+
+def stiff_fold(lattice: Chain, y: Field, gamma: float) -> StiffFold:
+    """The fold of a constant precision; it is that of the theory as far as `bend` is small."""
+    ends = _rising_ends(lattice, y)
+    alphas = np.array([0.5 / _worth(lattice, y, q) for q in ends])
+    alpha, q = float(alphas[-1]), ends[-1]
+    residual = _residual(lattice, y, q)
+    precision = 2.0 * alpha * q
+    # K d = w (1 / precision - residual^2) / (4 beta), summed up from the left twice
+    pull = np.cumsum(lattice.weights * (1.0 / precision - residual**2))[:-1] / (4.0 * alpha * (1.0 - gamma) / gamma)
+    bend = float(np.ptp(np.cumsum(np.append(0.0, pull / lattice.stiffness)))) / precision
+    logit_rhos = np.log(gamma) - np.log(alphas)  # alpha = gamma (1 - rho) / rho
+    return StiffFold(float(logit_rhos[-1]), Fields(y + residual, np.full_like(y, precision)), logit_rhos[:-1], bend)
+
+
+def _rising_ends(lattice: Chain, y: Field) -> list[float]:
+    """Every q at which q R(q) is higher than ever before and falls behind it: all maxima lie between the modes of K."""
+    slowest = 1.0 / (lattice.weights.sum() * np.sum(1.0 / lattice.stiffness))
+    fastest = 2.0 * float(np.max(lattice.degree() / lattice.weights))
+    n_values = int(_PER_DECADE * np.log10(fastest / slowest)) + 4
+    log_q = np.linspace(np.log(slowest / 2), np.log(2 * fastest), n_values)
+    worths = np.array([_worth(lattice, y, q) for q in np.exp(log_q)])
+    ends = []
+    for k in range(1, n_values - 1):
+        if worths[k] >= worths[: k + 2].max():
+            bounds = (log_q[k - 1], log_q[k + 1])
+            best = minimize_scalar(
+                lambda t: -_worth(lattice, y, np.exp(t)), bounds=bounds, method="bounded", options={"xatol": 1e-6}
+            )
+            ends.append(float(np.exp(best.x)))
+    return ends
+
+
+def _worth(lattice: Chain, y: Field, q: float) -> float:
+    """q R(q)."""
+    return q * inner(lattice.weights, _residual(lattice, y, q) ** 2) / len(y)
+
+
+def _residual(lattice: Chain, y: Field, q: float) -> Field:
+    """mean - y = -(q W + K)^-1 K y."""
+    return -lattice.solve(q * lattice.weights, 1.0, lattice.laplacian(y))
+
 
 _BRACKET = 0.25  # how close to the flat start's runaway, in logit rho, the branch is picked up
 _BEYOND = 1e-3  # how far past a fold descent decides whether anything finite is left
@@ -33,15 +81,6 @@ _PATIENCE = 5000  # steps for that descent, which is slow where a minimum has on
 _FLAT = 1e-5  # the tangent's logit rho at which a point counts as the turn
 _STIFF = 1e-6  # how much of itself a precision may bend to count as constant: the closed form is off by less
 _STRIDE, _LIMIT = 4.0, 40.0  # how the flat start's runaway is bracketed, in logit rho
-
-
-class Branch(NamedTuple):
-    """Stationary points along one branch: its stable part, the fold, and the unstable part that leads back."""
-
-    logit_rho: Float[np.ndarray, " step"]
-    mean: Float[np.ndarray, "step point"]
-    precision: Float[np.ndarray, "step point"]
-    stable: Bool[np.ndarray, " step"]
 
 
 class Bifurcation(NamedTuple):
@@ -59,37 +98,11 @@ class Bifurcation(NamedTuple):
         return float(expit(self.logit_rho))
 
 
-def branch(
-    x: ArrayLike,
-    y: ArrayLike,
-    rho: float,
-    gamma: float,
-    *,
-    density: ArrayLike | None = None,
-    max_points: int = 100,
-) -> Branch:
-    """The branch of the flat start's solution at (rho, gamma), towards larger rho, round its folds, at fixed gamma."""
-    logit_rho, _ = logits(rho, gamma)
-    row = _row(x, y, gamma, density)
-    solution = _from_flat(row, logit_rho)
-    if solution.status is not Status.CONVERGED:
-        raise InputError(
-            f"no finite solution at rho = {rho:g}, gamma = {gamma:g} ({solution.status}); start at a smaller rho"
-        )
-    points = list(islice(trace(row, solution.fields, logit_rho), max_points))
-    return Branch(
-        np.array([point.logit_rho for point in points]),
-        np.array([point.fields.mean for point in points]),
-        np.array([point.fields.precision for point in points]),
-        np.array([is_minimum(row.at(point.logit_rho), point.fields) for point in points]),
-    )
-
-
 def fold(
     x: ArrayLike, y: ArrayLike, gamma: float, *, density: ArrayLike | None = None, max_points: int = 400
 ) -> Bifurcation:
     """The fold at one gamma, by pseudo-arclength continuation of the minimum that descent from the flat field finds."""
-    row = _row(x, y, gamma, density)
+    row = row_of_gamma(x, y, gamma, density)
     stiff = stiff_fold(row.lattice, row.base.y, gamma)
     if stiff.bend < _STIFF:
         return Bifurcation(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
@@ -120,15 +133,10 @@ def fold_curve(
     return run_all(partial(fold, x, y, density=density), [float(gamma) for gamma in gammas], n_jobs, progress)
 
 
-def _row(x: ArrayLike, y: ArrayLike, gamma: float, density: ArrayLike | None) -> Row:
-    lattice = chain(x, density)
-    return Row(state(lattice, y, 0.5, gamma), lattice, float(logit(gamma)))
-
-
 def _last_before_runaway(row: Row) -> tuple[float, Solution]:
     """The flat start's last finite solution, within `_BRACKET` in logit rho of its runaway, by bisection."""
     low = high = 0.0
-    solution = _from_flat(row, 0.0)
+    solution = solve_from_flat(row, 0.0)
     while solution.status is not Status.CONVERGED:
         low -= _STRIDE
         solution = _within_limits(row, low)
@@ -140,7 +148,7 @@ def _last_before_runaway(row: Row) -> tuple[float, Solution]:
             low, lowest = high, solution
     while high - low > _BRACKET:
         middle = (low + high) / 2.0
-        solution = _from_flat(row, middle)
+        solution = solve_from_flat(row, middle)
         if solution.status is Status.CONVERGED:
             low, lowest = middle, solution
         else:
@@ -151,12 +159,7 @@ def _last_before_runaway(row: Row) -> tuple[float, Solution]:
 def _within_limits(row: Row, logit_rho: float) -> Solution:
     if abs(logit_rho) > _LIMIT:
         raise InputError(f"no fold between logit rho = -{_LIMIT:g} and {_LIMIT:g}; standardise y, and x to [-1, 1]")
-    return _from_flat(row, logit_rho)
-
-
-def _from_flat(row: Row, logit_rho: float) -> Solution:
-    problem = row.at(logit_rho)
-    return minimise(problem, flat(problem))
+    return solve_from_flat(row, logit_rho)
 
 
 def _next_turn(row: Row, solution: Solution, logit_rho: float, max_points: int) -> BranchPoint:

@@ -5,16 +5,59 @@
 A chain is the special case of n - 1 edges in a row, which the preconditioner solves exactly.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 from scipy.sparse import block_array, coo_array, csc_array, csr_array, diags_array
-from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import SuperLU, splu
+from scipy.spatial import cKDTree
 
-from heteroscope.field.conjugate import solve_deflated
-from heteroscope.field.lattice import Field, inner
+from heteroscope.core import InputError
+from heteroscope.field.lattices import Field, inner
+
+Stack = Float[np.ndarray, "field point"]
+Blocks = Float[np.ndarray, "field field point"]
+Operator = Callable[[Stack], Stack]
+
+_TOLERANCE = 1e-6  # Newton repeats the solve with an exact residual, and gains as many digits each time
+_STEPS = 1000
+
+
+def solve_deflated(apply: Operator, precondition: Operator, blocks: Blocks, right: Stack) -> Stack | None:
+    """A^-1 right, or None once A shows that it is not positive definite; truncated after `_STEPS`."""
+    coarse = blocks.sum(axis=-1)
+    if coarse[0, 0] <= 0.0 or np.linalg.det(coarse) <= 0.0:
+        return None
+
+    def search(residual: Stack) -> Stack:
+        guess = precondition(residual)
+        return guess - np.linalg.solve(coarse, np.einsum("klp,lp->k", blocks, guess))[:, None]
+
+    constants = np.linalg.solve(coarse, right.sum(axis=-1))
+    solution = np.zeros_like(right) + constants[:, None]
+    residual = right - np.einsum("klp,l->kp", blocks, constants)
+    direction = search(residual)
+    size = float(np.sum(residual * direction))
+    enough = _TOLERANCE**2 * abs(float(np.sum(right * precondition(right))))
+    for _ in range(_STEPS):
+        if abs(size) <= enough:
+            break
+        image = apply(direction)
+        curvature = float(np.sum(direction * image))
+        if curvature <= 0.0 or size < 0.0:
+            return None
+        solution += size / curvature * direction
+        residual -= size / curvature * image
+        residual -= residual.mean(axis=-1, keepdims=True)  # zero but for rounding
+        ahead = search(residual)
+        size, before = float(np.sum(residual * ahead)), size
+        direction = ahead + size / before * direction
+    return solution
+
 
 Edges = Int[np.ndarray, "edge 2"]
 
@@ -104,3 +147,67 @@ def _factorise(
     return splu(
         csc_array(block_array(rows)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
     )
+
+
+class Table(NamedTuple):
+    """A table's distinct rows as a graph: mean and variance of the target over equal rows, and where each row went."""
+
+    lattice: Graph
+    y: Field
+    variance: Field
+    place: Int[np.ndarray, " row"]
+
+
+def table(X: ArrayLike, y: ArrayLike, n_neighbors: int = 10) -> Table:
+    """Equal rows merged, which the free energy allows exactly: their number is the weight, their spread the variance.
+
+    Scale the features first: distances are Euclidean. Islands of the graph are tied to the nearest row outside.
+    """
+    features, target = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    _check_table(features, target, n_neighbors)
+    points, place, count = np.unique(features, axis=0, return_inverse=True, return_counts=True)
+    if len(points) == 1:
+        raise InputError("all rows of X are equal, so there are no neighbours; give features that vary")
+    average = np.bincount(place, target) / count
+    variance = np.bincount(place, (target - average[place]) ** 2) / count
+    edges = _connected(points, _neighbours(points, n_neighbors))
+    squares = np.sum((points[edges[:, 0]] - points[edges[:, 1]]) ** 2, axis=1)
+    scale = points.shape[1] * (len(points) - 1) / len(edges)
+    weights = count * (len(points) / len(features))
+    return Table(Graph.of(weights, edges, scale / squares), average, variance, place)
+
+
+def _check_table(features: np.ndarray, target: np.ndarray, n_neighbors: int) -> None:
+    if features.ndim != 2 or target.shape != features.shape[:1] or len(target) < 3:
+        raise InputError(
+            f"X must be (rows, features) and y (rows,), 3 rows or more; got {features.shape} and {target.shape}"
+        )
+    if not np.all(np.isfinite(features)) or not np.all(np.isfinite(target)):
+        raise InputError("X or y contains NaN or infinity; drop those rows")
+    if not 1 <= n_neighbors < len(features):
+        raise InputError(f"n_neighbors must lie between 1 and the number of rows less one, got {n_neighbors}")
+
+
+def _neighbours(points: Float[np.ndarray, "point feature"], n_neighbors: int) -> Edges:
+    """Each point and its nearest ones, each pair once."""
+    nearest = np.asarray(cKDTree(points).query(points, min(n_neighbors + 1, len(points)))[1])[:, 1:]
+    first = np.repeat(np.arange(len(points)), nearest.shape[1])
+    return np.unique(np.sort(np.column_stack((first, nearest.ravel())), axis=1), axis=0)
+
+
+def _connected(points: Float[np.ndarray, "point feature"], edges: Edges) -> Int[np.ndarray, "more 2"]:
+    """The edges and, for every island but the largest, its shortest tie to the rest, until all is one."""
+    while True:
+        matrix = coo_array((np.ones(len(edges)), edges.T), shape=(len(points), len(points)))
+        n_islands, island = connected_components(matrix, directed=False)
+        if n_islands == 1:
+            return edges
+        ties = [_tie(points, island == k) for k in range(n_islands) if k != np.bincount(island).argmax()]
+        edges = np.unique(np.sort(np.concatenate((edges, ties)), axis=1), axis=0)
+
+
+def _tie(points: Float[np.ndarray, "point feature"], inside: np.ndarray) -> tuple[int, int]:
+    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    distance, nearest = map(np.asarray, cKDTree(points[others]).query(points[members]))
+    best = int(np.argmin(distance))
+    return int(members[best]), int(others[nearest[best]])

@@ -1,21 +1,35 @@
 """The field theory over a grid of (rho, gamma): independent cells, in one process or several."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Shaped
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from heteroscope.core import InputError
-from heteroscope.field.checking import state
+from heteroscope.core import InputError, Progress
 from heteroscope.field.descent import Solution, minimise
-from heteroscope.field.lattice import Lattice
-from heteroscope.field.lattices import chain
-from heteroscope.field.parallel import Progress, run_all
-from heteroscope.field.problem import Problem
+from heteroscope.field.lattices import Lattice, chain
+from heteroscope.field.problem import Problem, state
 from heteroscope.field.solver import Start, begin
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def run_all(
+    function: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int, progress: Progress | None
+) -> list[Result]:
+    """[function(task) for task in tasks]; `progress(done, total)` is called as results arrive, in order."""
+    results: list[Result] = []
+    for result in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(task) for task in tasks):
+        results.append(result)
+        if progress is not None:
+            progress(len(results), len(tasks))
+    return results
+
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
 

@@ -7,7 +7,7 @@ difference between neighbours once in the Dirichlet energy. Cells reach half way
 symmetric about their point, so the natural boundary lies half a spacing outside.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +15,37 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dgbsv, dpbsv, dptsv
 
 from heteroscope.core import InputError
-from heteroscope.field.lattice import Field, inner
+
+Field = Float[np.ndarray, " point"]
+
+
+def inner(one: Float[np.ndarray, " n"], other: Float[np.ndarray, " n"]) -> float:
+    """sum_i a_i b_i by numpy's pairwise sum; BLAS would wake its threads for each of these short products."""
+    return float(np.sum(one * other))
+
+
+@runtime_checkable
+class Lattice(Protocol):
+    """Points with weights w_i that sum to their number, and edges with stiffnesses k_ij."""
+
+    @property
+    def weights(self) -> Field:
+        """How much each point counts in the likelihood; one each on an even grid with a uniform density."""
+
+    def laplacian(self, field: Field) -> Field:
+        """K f, from differences along edges, so that a constant gives exactly zero."""
+
+    def dirichlet(self, field: Field) -> float:
+        """f'K f, the weighted sum of squared gradients."""
+
+    def solve(self, diagonal: Field, scale: float, right: Field) -> Field:
+        """The f with diagonal * f + scale * K f = right, for a positive diagonal."""
+
+    def solve_pair(
+        self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
+    ) -> tuple[Field, Field] | None:
+        """(f, g) with d1 f + s1 K f + c g = right1 and c f + d2 g + s2 K g = right2; None unless positive definite."""
+
 
 # A few units in the last place on the diagonal keep rounding from making a stiff chain indefinite. What they cost falls
 # on constant fields alone, which K does not see; each solve restores them from the sum of its rows.

@@ -9,8 +9,10 @@ mean in y and its variance in v, F is the average over all draws.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from heteroscope.field.lattice import Field, Lattice, inner
+from heteroscope.core import InputError, alpha_beta, logits
+from heteroscope.field.lattices import Field, Lattice, inner
 
 
 class Problem(NamedTuple):
@@ -135,3 +137,27 @@ def runaway_bound(problem: Problem) -> float:
         return np.inf
     pull = 2.0 * problem.alpha * problem.lattice.laplacian(problem.y) / problem.lattice.weights
     return float(np.max(np.abs(pull))) ** 2
+
+
+def state(lattice: Lattice, y: ArrayLike, rho: float, gamma: float, variance: ArrayLike | None = None) -> Problem:
+    """The problem on any lattice, with float64 alpha and beta; `variance` is for an average over all draws of y."""
+    alpha, beta = alpha_beta(*logits(rho, gamma))
+    target = _check_target(lattice, y)
+    spread = np.zeros_like(target) if variance is None else np.asarray(variance, dtype=float)
+    if spread.shape != target.shape or not np.all(np.isfinite(spread) & (spread >= 0)):
+        raise InputError("variance must hold one finite number >= 0 for each y, or be None for a single draw of y")
+    if not spread.any() and np.ptp(target) == 0:
+        raise InputError("y is constant, so its precision has no finite value; give a target that varies")
+    return Problem(lattice, target, float(alpha), float(beta), spread)
+
+
+def _check_target(lattice: Lattice, y: ArrayLike) -> Field:
+    """`y` as float64, one finite number for each point."""
+    values = np.asarray(y, dtype=float)
+    if values.shape != lattice.weights.shape:
+        raise InputError(
+            f"y has shape {values.shape}, but there are {len(lattice.weights)} points; give one y for each x"
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError("y contains NaN or infinity; drop those points from x and y")
+    return values
