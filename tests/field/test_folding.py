@@ -109,7 +109,7 @@ def test_it_ends_where_the_modes_say(density, seed):
 
 @pytest.mark.parametrize("gamma", [1e-4, 1e-3])
 def test_it_is_off_by_no_more_than_the_precision_bends(sine, gamma, monkeypatch):
-    monkeypatch.setattr(folding, "_STIFF", 0.0)  # continuation, however stiff
+    monkeypatch.setattr(folding, "_NEGLIGIBLE_BEND", 0.0)  # continuation, however stiff
     x, y = sine(256)
     whole, stiff = field.fold(x, y, gamma), stiff_fold(field.chain(x), y, gamma)
     assert 0 < abs(whole.logit_rho - stiff.logit_rho) < stiff.bend

@@ -1,4 +1,4 @@
-"""The paper's nonparametric field theory, solved to machine precision: see docs/field.md."""
+"""Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
 from heteroscope.field.branches import Branch, Hysteresis, branch, hysteresis

@@ -1,4 +1,4 @@
-"""The field theory over a grid of (rho, gamma): independent cells, in one process or several."""
+"""Solve the field theory over a grid of (rho, gamma): independent cells, in one process or several."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from heteroscope.core import InputError, Progress
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.lattices import Lattice, chain
 from heteroscope.field.problem import Problem, state
-from heteroscope.field.solver import Start, begin
+from heteroscope.field.solver import Start, start_fields
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -22,7 +22,11 @@ Result = TypeVar("Result")
 def run_all(
     function: Callable[[Task], Result], tasks: Sequence[Task], n_jobs: int, progress: Progress | None
 ) -> list[Result]:
-    """[function(task) for task in tasks]; `progress(done, total)` is called as results arrive, in order."""
+    """Return [function(task) for task in tasks], computed by `n_jobs` processes.
+
+    `progress(done, total)` is called as results arrive, in order. joblib's `parallel_config` moves the tasks to a
+    cluster.
+    """
     results: list[Result] = []
     for result in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(function)(task) for task in tasks):
         results.append(result)
@@ -35,7 +39,21 @@ Values = Sequence[float] | Float[np.ndarray, "_"]
 
 
 class GridSolution(NamedTuple):
-    """What `Solution` holds, for every cell of a grid; `status` holds the words of `Status`."""
+    """The solutions of every cell of a grid.
+
+    Attributes
+    ----------
+    rhos : ndarray of shape (n_rhos,)
+        Values of rho.
+    gammas : ndarray of shape (n_gammas,)
+        Values of gamma.
+    mean, precision : ndarray of shape (n_rhos, n_gammas, n_points)
+        The fields.
+    energy, residual : ndarray of shape (n_rhos, n_gammas)
+        Free energy, and relative residual of the stationarity conditions.
+    status : ndarray of str of shape (n_rhos, n_gammas)
+        How each descent ended, in the words of `Status`.
+    """
 
     rhos: Float[np.ndarray, " rho"]
     gammas: Float[np.ndarray, " gamma"]
@@ -60,7 +78,40 @@ def solve_grid(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> GridSolution:
-    """`solve` at every (rho, gamma), each cell from the same start; `progress(done, total)` counts values of rho."""
+    """Solve every cell of a grid on a line, each from the same start.
+
+    Parameters
+    ----------
+    x : array_like of shape (n_points,)
+        Strictly increasing positions, at least 3.
+    y : array_like of shape (n_points,)
+        Target.
+    rhos, gammas : sequence of float
+        Values of the grid, each strictly between 0 and 1.
+    density : array_like of shape (n_points,), "points" or None, default=None
+        Density of the points; see `chain`.
+    variance : array_like of shape (n_points,) or None, default=None
+        Known variance of the target.
+    start : {"flat", "mean first"} or (mean, precision), default="flat"
+        Where each descent begins.
+    tol : float, default=1e-10
+        Relative residual at which a descent ends.
+    max_steps : int, default=500
+        Most steps of a descent.
+    n_jobs : int, default=1
+        Number of processes.
+    progress : callable or None, default=None
+        Called as progress(done, total) with numbers of finished values of rho.
+
+    Returns
+    -------
+    GridSolution
+        The solutions of all cells.
+
+    See Also
+    --------
+    solve : One cell.
+    """
     lattice = chain(x, density)
     return solve_cells(
         lattice,
@@ -89,16 +140,43 @@ def solve_cells(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> GridSolution:
-    """The same on any lattice."""
+    """Solve every cell of a grid on any lattice, each from the same start.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        A chain or a graph of points.
+    y : array_like of shape (n_points,)
+        Target.
+    rhos, gammas : sequence of float
+        Values of the grid, each strictly between 0 and 1.
+    variance : array_like of shape (n_points,) or None, default=None
+        Known variance of the target.
+    start : {"flat", "mean first"} or (mean, precision), default="flat"
+        Where each descent begins.
+    tol : float, default=1e-10
+        Relative residual at which a descent ends.
+    max_steps : int, default=500
+        Most steps of a descent.
+    n_jobs : int, default=1
+        Number of processes.
+    progress : callable or None, default=None
+        Called as progress(done, total) with numbers of finished values of rho.
+
+    Returns
+    -------
+    GridSolution
+        The solutions of all cells.
+    """
     if len(rhos) == 0 or len(gammas) == 0:
         raise InputError("rhos and gammas must each hold at least one value; leave them out for the paper's grid")
     rows = [[state(lattice, y, float(rho), float(gamma), variance) for gamma in gammas] for rho in rhos]
     solve_row = partial(_solve_row, start=start, tol=tol, max_steps=max_steps)
-    return stack(rhos, gammas, run_all(solve_row, rows, n_jobs, progress))
+    return stack_solutions(rhos, gammas, run_all(solve_row, rows, n_jobs, progress))
 
 
-def stack(rhos: Values, gammas: Values, rows: list[list[Solution]]) -> GridSolution:
-    """One array for each field of the solutions, `rows[i][j]` being that at rho i and gamma j."""
+def stack_solutions(rhos: Values, gammas: Values, rows: list[list[Solution]]) -> GridSolution:
+    """Stack the solutions rows[i][j] at rho i and gamma j into one array for each of their fields."""
 
     def gather(name: str, dtype: type = float) -> np.ndarray:
         return np.array([[getattr(solution, name) for solution in row] for row in rows], dtype=dtype)
@@ -115,4 +193,5 @@ def stack(rhos: Values, gammas: Values, rows: list[list[Solution]]) -> GridSolut
 
 
 def _solve_row(row: list[Problem], start: Start, tol: float, max_steps: int) -> list[Solution]:
-    return [minimise(problem, begin(problem, start), tol, max_steps) for problem in row]
+    """Solve all cells of one rho."""
+    return [minimise(problem, start_fields(problem, start), tol, max_steps) for problem in row]

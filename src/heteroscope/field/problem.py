@@ -1,9 +1,9 @@
-"""The free energy of a mean and a precision field, its derivatives, and the stationarity conditions.
+"""Define the free energy of a mean field and a precision field, its derivatives, and the stationarity conditions.
 
     F = sum_i w_i/2 [precision_i ((mean_i - y_i)^2 + v_i) - log precision_i] + alpha m'K m + beta l'K l
 
-with m = mean, l = precision, and F = L / rho for the paper's L. `v` is zero for one draw of y(x); with the noise's
-mean in y and its variance in v, F is the average over all draws.
+with m = mean, l = precision, and F = L / rho for the paper's L. The variance v is zero for one draw of y(x). If y holds
+the mean of the noisy target and v its variance, F is the average over all draws.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,19 @@ from heteroscope.field.lattices import Field, Lattice, inner
 
 
 class Problem(NamedTuple):
-    """Points, target, the two penalties and the known variance of the target (zero for a single draw)."""
+    """Points, target, the two penalties and the known variance of the target.
+
+    Attributes
+    ----------
+    lattice : Lattice
+        The points, their weights and their Laplacian K.
+    y : ndarray of shape (n_points,)
+        The target.
+    alpha, beta : float
+        Penalties of the mean and of the precision, for a likelihood of weight one.
+    variance : ndarray of shape (n_points,)
+        Known variance of the target; zero for a single draw.
+    """
 
     lattice: Lattice
     y: Field
@@ -26,27 +38,76 @@ class Problem(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """A mean and a precision at every point; also a direction or a gradient in that space."""
+    """A mean and a precision at every point; also a direction or a gradient in the space of such pairs.
+
+    Attributes
+    ----------
+    mean, precision : ndarray of shape (n_points,)
+        The two fields.
+    """
 
     mean: Field
     precision: Field
 
     def plus(self, step: float, direction: "Fields") -> "Fields":
-        """self + step * direction."""
+        """Return self + step * direction.
+
+        Parameters
+        ----------
+        step : float
+            Factor of the direction.
+        direction : Fields
+            What is added.
+
+        Returns
+        -------
+        Fields
+            The sum.
+        """
         return Fields(self.mean + step * direction.mean, self.precision + step * direction.precision)
 
     def times(self, factor: "Fields | float") -> "Fields":
-        """Both fields times a number, or each times its own factor at every point."""
+        """Multiply both fields by a number, or each by its own factor at every point.
+
+        Parameters
+        ----------
+        factor : Fields or float
+            The number, or the factors of the mean and of the precision.
+
+        Returns
+        -------
+        Fields
+            The product.
+        """
         by_mean, by_precision = factor if isinstance(factor, Fields) else (factor, factor)
         return Fields(by_mean * self.mean, by_precision * self.precision)
 
     def dot(self, other: "Fields") -> float:
-        """The Euclidean inner product."""
+        """Return the Euclidean inner product.
+
+        Parameters
+        ----------
+        other : Fields
+            The other factor.
+
+        Returns
+        -------
+        float
+            The sum of the products over both fields and all points.
+        """
         return inner(self.mean, other.mean) + inner(self.precision, other.precision)
 
 
 class Equations(NamedTuple):
-    """The paper's pair of PDEs as left side minus right side, and the size of that relative to their terms."""
+    """Left side minus right side of the paper's two partial differential equations.
+
+    Attributes
+    ----------
+    mean, precision : ndarray of shape (n_points,)
+        Residual of the equation of the mean and of that of the precision.
+    relative : float
+        The larger norm of the two residuals, relative to the norms of the equation's terms.
+    """
 
     mean: Field
     precision: Field
@@ -54,7 +115,20 @@ class Equations(NamedTuple):
 
 
 def energy(problem: Problem, fields: Fields) -> float:
-    """F, the free energy divided by rho."""
+    """Return F, the free energy divided by rho.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, target and penalties.
+    fields : Fields
+        Mean and precision; every precision is positive.
+
+    Returns
+    -------
+    float
+        The value of F.
+    """
     lattice, (mean, precision) = problem.lattice, fields
     squares = (mean - problem.y) ** 2 + problem.variance
     likelihood = 0.5 * inner(lattice.weights, precision * squares - np.log(precision))
@@ -62,9 +136,24 @@ def energy(problem: Problem, fields: Fields) -> float:
 
 
 def equations(problem: Problem, fields: Fields, tail: Fields | None = None) -> Equations:
-    """precision r + (2 alpha / w) K mean and r^2 + v - 1/precision + (4 beta / w) K precision, with r = mean - y.
+    """Return the residuals of the stationarity conditions.
 
-    `tail` holds digits of the fields beyond float64: curvatures of nearly flat fields would be lost to rounding.
+        mean:       precision r + (2 alpha / w) K mean                      with r = mean - y
+        precision:  r^2 + v - 1/precision + (4 beta / w) K precision
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, target and penalties.
+    fields : Fields
+        Mean and precision.
+    tail : Fields or None, default=None
+        Digits of the fields beyond float64. Without them, rounding would hide the curvature of nearly flat fields.
+
+    Returns
+    -------
+    Equations
+        Both residuals, and their size relative to the terms of the equations.
     """
     lattice = problem.lattice
     mean_curvature, precision_curvature = lattice.laplacian(fields.mean), lattice.laplacian(fields.precision)
@@ -87,19 +176,32 @@ def equations(problem: Problem, fields: Fields, tail: Fields | None = None) -> E
 
 
 def _relative(weights: Field, total: Field, terms: tuple[Field, ...]) -> float:
-    """|total| / sum of |terms|, in the norm weighted by the points."""
+    """Return |total| / sum of |terms| in the norm weighted by the points."""
     scale = sum(np.sqrt(inner(weights, term**2)) for term in terms)
     return float(np.sqrt(inner(weights, total**2)) / scale) if scale > 0 else 0.0
 
 
 def gradient(problem: Problem, conditions: Equations) -> Fields:
-    """(dF/dmean, dF/dprecision) = (w, w/2) times the two equations."""
+    """Return the gradient of F: (w, w/2) times the residuals of the two equations.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, target and penalties.
+    conditions : Equations
+        What `equations` returns at the fields.
+
+    Returns
+    -------
+    Fields
+        (dF/dmean, dF/dprecision).
+    """
     weights = problem.lattice.weights
     return Fields(weights * conditions.mean, 0.5 * weights * conditions.precision)
 
 
 class Hessian(NamedTuple):
-    """[[d1 + s1 K, c], [c, d2 + s2 K]]: diagonals d, coupling c and scales s of the Laplacian."""
+    """The matrix [[d1 + s1 K, c], [c, d2 + s2 K]]: diagonals d, coupling c and scales s of the Laplacian."""
 
     diagonals: tuple[Field, Field]
     coupling: Field
@@ -107,7 +209,7 @@ class Hessian(NamedTuple):
 
 
 def hessian(problem: Problem, fields: Fields) -> Hessian:
-    """d = (w precision, w / (2 precision^2)), c = w (mean - y), s = (2 alpha, 2 beta)."""
+    """Return the Hessian of F: d = (w precision, w / (2 precision^2)), c = w (mean - y), s = (2 alpha, 2 beta)."""
     weights = problem.lattice.weights
     return Hessian(
         (weights * fields.precision, 0.5 * weights / fields.precision**2),
@@ -117,7 +219,22 @@ def hessian(problem: Problem, fields: Fields) -> Hessian:
 
 
 def hessian_product(problem: Problem, fields: Fields, direction: Fields) -> Fields:
-    """H d."""
+    """Return the Hessian of F times a direction.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, target and penalties.
+    fields : Fields
+        Where the Hessian is taken.
+    direction : Fields
+        What it is applied to.
+
+    Returns
+    -------
+    Fields
+        The product.
+    """
     (first, second), coupling, (by_mean, by_precision) = hessian(problem, fields)
     laplacian = problem.lattice.laplacian
     return Fields(
@@ -127,11 +244,21 @@ def hessian_product(problem: Problem, fields: Fields, direction: Fields) -> Fiel
 
 
 def runaway_bound(problem: Problem) -> float:
-    """c^2 with c = max |2 alpha K y| / w: a minimum of F has min precision <= c^2, so none is ahead of a higher one.
+    """Return c^2 with c = max |2 alpha K y| / w: no minimum of F has a lowest precision above it.
 
-    With the mean at its best, |mean - y| <= c / min precision (maximum principle), so above c^2 the precision equation
-    fails where the precision is lowest, and each exact alternation multiplies that lowest value by at least
-    min precision / c^2, for ever. A target of known variance never runs away: its likelihood bounds the precision.
+    For the best mean, |mean - y| <= c / min precision (maximum principle). So above c^2 the precision equation fails
+    where the precision is lowest, and each exact alternation multiplies that lowest value by at least min precision /
+    c^2, without end.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, target and penalties.
+
+    Returns
+    -------
+    float
+        The bound; infinity for a target of known variance, whose likelihood bounds the precision.
     """
     if problem.variance.any():
         return np.inf
@@ -140,7 +267,24 @@ def runaway_bound(problem: Problem) -> float:
 
 
 def state(lattice: Lattice, y: ArrayLike, rho: float, gamma: float, variance: ArrayLike | None = None) -> Problem:
-    """The problem on any lattice, with float64 alpha and beta; `variance` is for an average over all draws of y."""
+    """Check a target and return its problem at (rho, gamma).
+
+    Parameters
+    ----------
+    lattice : Lattice
+        A chain or a graph of points.
+    y : array_like of shape (n_points,)
+        The target.
+    rho, gamma : float
+        The regularisation, each strictly between 0 and 1.
+    variance : array_like of shape (n_points,) or None, default=None
+        Known variance of the target: F is then the average over all draws of y. None means a single draw.
+
+    Returns
+    -------
+    Problem
+        The problem, with alpha and beta in float64.
+    """
     alpha, beta = alpha_beta(*logits(rho, gamma))
     target = _check_target(lattice, y)
     spread = np.zeros_like(target) if variance is None else np.asarray(variance, dtype=float)
@@ -152,7 +296,7 @@ def state(lattice: Lattice, y: ArrayLike, rho: float, gamma: float, variance: Ar
 
 
 def _check_target(lattice: Lattice, y: ArrayLike) -> Field:
-    """`y` as float64, one finite number for each point."""
+    """Return `y` as float64, or raise unless it holds one finite number for each point."""
     values = np.asarray(y, dtype=float)
     if values.shape != lattice.weights.shape:
         raise InputError(
