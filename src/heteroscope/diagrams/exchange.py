@@ -14,7 +14,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
 from heteroscope.core import alpha_beta
-from heteroscope.diagrams.measuring import DiagramRows, evaluate
+from heteroscope.diagrams.measuring import evaluate
+from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.networks import PRECISION_FLOOR, Architecture, Network, Params, init_params
 from heteroscope.training import Fit
 

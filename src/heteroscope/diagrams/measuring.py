@@ -7,27 +7,11 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.data import Rows, Scaling
 from heteroscope.diagrams.dataset import kept_rows, score
+from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.diagrams.store import CODES, encode_words
 from heteroscope.networks import AnyArray, Params, input_gradients, padded_blocks, predict_mean, predict_precision
 from heteroscope.training import Fit
-
-
-class DiagramRows(NamedTuple):
-    """Training rows, and test rows if there are any, in the user's units and standardised."""
-
-    rows: dict[str, Rows]
-    scaling: Scaling
-    inputs: dict[str, Float[np.ndarray, "_ feature"]]
-    targets: dict[str, Float[np.ndarray, "_"]]
-
-    @classmethod
-    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "DiagramRows":
-        """These rows under this scaling."""
-        inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
-        targets = {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()}
-        return cls(rows, scaling, inputs, targets)
 
 
 def measure(fits: list[Fit], data: DiagramRows, activation: str) -> dict[str, np.ndarray]:
