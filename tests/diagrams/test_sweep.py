@@ -116,12 +116,12 @@ def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(
     np.testing.assert_array_equal(diagram.steps.sel(seed=1).values.ravel(), taken)
 
 
-def by_hand(params, batch, rho, gamma, mean_alone):
+def by_hand(params, batch, rho, gamma, mean_only):
     """(1/2N) sum [precision r^2 - log precision] + (1 - rho)/rho [gamma |mean weights|^2 + (1 - gamma) |others|^2]."""
     squares = [sum((layer.weight.astype(float) ** 2).sum() for layer in network) for network in params]
     residual = np.asarray(predict_mean(params, batch.x, "leaky_relu"), float) - batch.y
     precision = np.asarray(predict_precision(params, batch.x, "leaky_relu"), float)
-    if mean_alone:
+    if mean_only:
         precision, squares[1] = np.full(len(residual), 1 / np.mean(residual**2)), 0.0
     likelihood = 0.5 * np.mean(precision * residual**2 - np.log(precision))
     return likelihood + (1 - rho) / rho * (gamma * squares[0] + (1 - gamma) * squares[1])
@@ -208,7 +208,7 @@ if __name__ == "__main__":
 
 def marks(folder):
     """How many tiles are finished, of all rounds together."""
-    stores = [folder / NAME, *(folder / ROUNDS / f"{number}.zarr" for number in range(2))]
+    stores = [folder / NAME, *(folder / ROUNDS / f"round-{number}.zarr" for number in range(2))]
     return sum(len(list((store / "done").glob("[0-9]*.[0-9]*"))) for store in stores)
 
 

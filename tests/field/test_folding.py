@@ -83,12 +83,12 @@ def by_modes(lattice, y):
     stiffness, modes = eigh(np.array([lattice.laplacian(row) for row in np.eye(len(y))]), weights)
     power = (modes.T @ weights @ y) ** 2 / len(y)
 
-    def worth(log_q):
+    def q_mean_square(log_q):
         return np.exp(log_q) * power @ (stiffness / (np.exp(log_q) + stiffness)) ** 2
 
     grid = np.linspace(-10, 30, 2000)
-    top = grid[np.argmax([worth(log_q) for log_q in grid])]
-    best = minimize_scalar(lambda log_q: -worth(log_q), bounds=(top - 0.1, top + 0.1), method="bounded")
+    top = grid[np.argmax([q_mean_square(log_q) for log_q in grid])]
+    best = minimize_scalar(lambda log_q: -q_mean_square(log_q), bounds=(top - 0.1, top + 0.1), method="bounded")
     return np.log(2 * -best.fun)
 
 

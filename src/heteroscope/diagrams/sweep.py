@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -40,6 +40,8 @@ from heteroscope.training import Recipe, exchange_recipes, mean_first_recipe
 
 # Settings that are coordinates of the Dataset or identify its rows, and so are no attributes of it.
 _NO_ATTRIBUTES = ("revision", "data", "rho", "gamma", "n_seeds")
+
+Variables = dict[str, xr.Variable | tuple[str | tuple[str, ...], np.ndarray]]  # of a Dataset: dimensions and values
 
 
 def phase_diagram(
@@ -181,7 +183,7 @@ def _plan_training(
     return DiagramTraining(tuple(rounds), settings)
 
 
-def _attributes(settings: Identity, source: DiagramSource, name: str) -> dict[str, Any]:
+def _attributes(settings: Identity, source: DiagramSource, name: str) -> dict[str, str | int | float]:
     """Return the attributes of the Dataset: settings, versions, names and the scale of the target."""
     attributes = {key: value for key, value in settings.items() if key not in _NO_ATTRIBUTES}
     attributes |= {"heteroscope": version("heteroscope"), "jax": version("jax")}
@@ -209,7 +211,7 @@ def _empty_diagram(
     data = source.data
     kept = {split: kept_rows(len(part.y)) for split, part in data.rows.items()}
     n_rows = sum(map(len, kept.values()))
-    variables: dict[str, Any] = {name: ((*CELL, "split"), np.full((*shape, len(kept)), np.nan)) for name in SCORES}
+    variables: Variables = {name: ((*CELL, "split"), np.full((*shape, len(kept)), np.nan)) for name in SCORES}
     for name in ("log_precision_spread", "objective", "relative_gradient"):
         variables[name] = (CELL, np.full(shape, np.nan))
     for name in ("mean", "std"):
@@ -221,7 +223,7 @@ def _empty_diagram(
     return xr.Dataset(variables, coords)
 
 
-def _kept_rows_of(data: DiagramRows, kept: dict[str, np.ndarray]) -> dict[str, Any]:
+def _kept_rows_of(data: DiagramRows, kept: dict[str, np.ndarray]) -> Variables:
     """Return features, target and split of the rows at which predictions are kept."""
     return {
         "x": (("row", "feature"), np.concatenate([data.rows[split].x[rows] for split, rows in kept.items()])),

@@ -112,8 +112,8 @@ class Graph(NamedTuple):
             The graph.
         """
         n = len(weights)
-        # older releases of scipy.sparse.csgraph take 32-bit indices only
-        lengths = coo_array((1.0 / stiffness, edges.T.astype(np.int32)), shape=(n, n))
+        ends: Edges = edges.astype(np.int32)  # older releases of scipy.sparse.csgraph take 32-bit indices only
+        lengths = coo_array((1.0 / stiffness, ends.T), shape=(n, n))
         in_tree = minimum_spanning_tree(lengths).astype(bool)
         order = np.argsort(~in_tree.tocsr()[edges[:, 0], edges[:, 1]].astype(bool), kind="stable")
         return cls(weights, edges[order], stiffness[order])

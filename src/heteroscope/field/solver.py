@@ -93,7 +93,8 @@ def solve(
     >>> import numpy as np
     >>> from heteroscope import field
     >>> x = np.linspace(-1, 1, 64)
-    >>> str(field.solve(x, np.sin(3 * x), rho=0.5, gamma=0.5).status)
+    >>> y = np.sin(3 * x) + np.random.default_rng(0).normal(size=64)
+    >>> str(field.solve(x, y, rho=0.5, gamma=0.5).status)
     'converged'
     """
     problem = state(chain(x, density), y, rho, gamma, variance)
