@@ -1,4 +1,4 @@
-"""Who takes over whose model: the lowest objective of all, by the sum written out."""
+"""Exchange of models: each cell continues with the lowest objective, checked against the sum written out."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A sweep: its numbers against the engine's and the metrics', and killed without a difference in the end."""
+"""A sweep: its numbers against direct training and the metrics; a killed sweep ends in the same diagram."""
 
 import os
 import random
@@ -110,7 +110,7 @@ def test_with_exchange_each_round_begins_with_the_best_models_of_the_one_before(
             reach = [k for k in range(len(fits)) if start == "he" or zero[k] or not zero[own]]
             tried = [by_hand(fits[k].params, batch, rho, gamma, start == "he" and number == 0) for k in reach]
             starts.append(fits[reach[int(np.argmin(tried))]].params)
-    assert start == "he" or 0 < sum(zero) < len(zero), "both kinds are to be there"
+    assert start == "he" or 0 < sum(zero) < len(zero), "some means are zero and some are not"
     assert diagram.attrs["exchange"] == 1
     np.testing.assert_array_equal(diagram.objective.sel(seed=1).values.ravel(), [fit.objective for fit in fits])
     np.testing.assert_array_equal(diagram.steps.sel(seed=1).values.ravel(), taken)
@@ -289,12 +289,6 @@ def test_a_sweep_that_has_begun_refuses_other_settings(split, tmp_path):
 )
 def test_a_step_sees_all_rows_while_they_are_few(wanted, n_rows, seen):
     assert resolve_diagram_batch_size(wanted, n_rows) == seen
-
-
-def test_test_rows_have_the_columns_of_the_training_rows():
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
-    with pytest.raises(InputError, match="X_test has other columns than X, or in another order"):
-        phase_diagram(frame, frame["a"], X_test=frame[["b", "a"]], y_test=frame["a"], rhos=[0.9], gammas=[0.1])
 
 
 def test_steps_that_see_all_rows_are_more_unless_a_number_is_given():

@@ -24,58 +24,6 @@ _SAME_MINIMUM = 1e-4  # root mean square distance below which two minima count a
 _ALTERNATIONS = 4  # before the first Newton step, and after each rejected one
 
 
-def best_mean(problem: Problem, precision: Field) -> Field:
-    """Return the exact minimum over the mean: (w precision + 2 alpha K) mean = w precision y."""
-    pull = problem.lattice.weights * precision
-    return problem.lattice.solve(pull, 2.0 * problem.alpha, pull * problem.y)
-
-
-def alternate(problem: Problem, fields: Fields, precision_steps: int = 2) -> Fields:
-    """Take a few damped Newton steps of the precision for this mean, then the best mean for that precision."""
-    weights = problem.lattice.weights
-    squares = (fields.mean - problem.y) ** 2 + problem.variance
-    precision = fields.precision
-    for _ in range(precision_steps):
-        slope = 0.5 * weights * (squares - 1.0 / precision) + 2.0 * problem.beta * problem.lattice.laplacian(precision)
-        direction = problem.lattice.solve(0.5 * weights / precision**2, 2.0 * problem.beta, -slope)
-        precision = precision + _step_length(precision, direction) * direction
-    return Fields(best_mean(problem, precision), precision)
-
-
-def newton(problem: Problem, fields: Fields, conditions: Equations) -> Fields | None:
-    """Return the Newton step of both fields, shortened until F falls; None at a saddle or if it gets too short."""
-    slope = gradient(problem, conditions)
-    direction = _newton_direction(problem, fields, slope)
-    if direction is None:
-        return None
-    decrement = -slope.dot(direction)
-    current = energy(problem, fields)
-    rounding = np.finfo(float).eps * (abs(current) + len(problem.y))
-    length = _step_length(fields.precision, direction.precision)
-    while length >= _SHORTEST_STEP:
-        step = Fields(length * direction.mean, length * direction.precision)
-        if energy(problem, fields.plus(1.0, step)) <= current - _SUFFICIENT_DECREASE * length * decrement + rounding:
-            return step
-        length /= 2.0
-    return None
-
-
-def is_minimum(problem: Problem, fields: Fields) -> bool:
-    """Return whether the Hessian at these fields is positive definite."""
-    return _newton_direction(problem, fields, Fields(problem.y, problem.y)) is not None
-
-
-def _newton_direction(problem: Problem, fields: Fields, slope: Fields) -> Fields | None:
-    """Return -H^-1 slope, or None where the Hessian H is not positive definite."""
-    solution = problem.lattice.solve_pair(*hessian(problem, fields), (-slope.mean, -slope.precision))
-    return None if solution is None else Fields(*solution)
-
-
-def _step_length(precision: Field, direction: Field) -> float:
-    """Return t = 1 / (1 + max(-d / precision)), which keeps every precision positive."""
-    return 1.0 / (1.0 + max(0.0, float(np.max(-direction / precision))))
-
-
 class Solution(NamedTuple):
     """The fields at the end of a descent, and how it ended.
 
@@ -161,6 +109,58 @@ def are_different(one: Fields, other: Fields) -> bool:
     by_mean = np.mean(np.maximum(one.precision, other.precision) * (one.mean - other.mean) ** 2)
     by_precision = np.mean(np.log(one.precision / other.precision) ** 2)
     return bool(max(by_mean, by_precision) > _SAME_MINIMUM**2)
+
+
+def best_mean(problem: Problem, precision: Field) -> Field:
+    """Return the exact minimum over the mean: (w precision + 2 alpha K) mean = w precision y."""
+    pull = problem.lattice.weights * precision
+    return problem.lattice.solve(pull, 2.0 * problem.alpha, pull * problem.y)
+
+
+def alternate(problem: Problem, fields: Fields, precision_steps: int = 2) -> Fields:
+    """Take a few damped Newton steps of the precision for this mean, then the best mean for that precision."""
+    weights = problem.lattice.weights
+    squares = (fields.mean - problem.y) ** 2 + problem.variance
+    precision = fields.precision
+    for _ in range(precision_steps):
+        slope = 0.5 * weights * (squares - 1.0 / precision) + 2.0 * problem.beta * problem.lattice.laplacian(precision)
+        direction = problem.lattice.solve(0.5 * weights / precision**2, 2.0 * problem.beta, -slope)
+        precision = precision + _step_length(precision, direction) * direction
+    return Fields(best_mean(problem, precision), precision)
+
+
+def newton(problem: Problem, fields: Fields, conditions: Equations) -> Fields | None:
+    """Return the Newton step of both fields, shortened until F falls; None at a saddle or if it gets too short."""
+    slope = gradient(problem, conditions)
+    direction = _newton_direction(problem, fields, slope)
+    if direction is None:
+        return None
+    decrement = -slope.dot(direction)
+    current = energy(problem, fields)
+    rounding = np.finfo(float).eps * (abs(current) + len(problem.y))
+    length = _step_length(fields.precision, direction.precision)
+    while length >= _SHORTEST_STEP:
+        step = Fields(length * direction.mean, length * direction.precision)
+        if energy(problem, fields.plus(1.0, step)) <= current - _SUFFICIENT_DECREASE * length * decrement + rounding:
+            return step
+        length /= 2.0
+    return None
+
+
+def is_minimum(problem: Problem, fields: Fields) -> bool:
+    """Return whether the Hessian at these fields is positive definite."""
+    return _newton_direction(problem, fields, Fields(problem.y, problem.y)) is not None
+
+
+def _newton_direction(problem: Problem, fields: Fields, slope: Fields) -> Fields | None:
+    """Return -H^-1 slope, or None where the Hessian H is not positive definite."""
+    solution = problem.lattice.solve_pair(*hessian(problem, fields), (-slope.mean, -slope.precision))
+    return None if solution is None else Fields(*solution)
+
+
+def _step_length(precision: Field, direction: Field) -> float:
+    """Return t = 1 / (1 + max(-d / precision)), which keeps every precision positive."""
+    return 1.0 / (1.0 + max(0.0, float(np.max(-direction / precision))))
 
 
 def _solution(problem: Problem, fields: Fields, residual: float, status: Status, n_steps: int) -> Solution:

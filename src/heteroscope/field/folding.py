@@ -45,63 +45,6 @@ _NEGLIGIBLE_BEND = 1e-6  # relative variation of the precision up to which it co
 _STRIDE, _LARGEST_LOGIT = 4.0, 40.0  # step and limit of the search for the flat start's runaway, in logit rho
 
 
-class StiffFold(NamedTuple):
-    """The fold of a constant precision, the jumps before it, and how much the precision would bend."""
-
-    logit_rho: float
-    fields: Fields
-    jumps: Float[np.ndarray, " jump"]
-    bend: float  # relative variation of the precision, to first order in 1 / beta
-
-
-def stiff_fold(lattice: Chain, y: Field, gamma: float) -> StiffFold:
-    """Return the fold of a constant precision; its error is small where `bend` is small."""
-    maxima = _record_maxima(lattice, y)
-    alphas = np.array([0.5 / _q_mean_square(lattice, y, q) for q in maxima])
-    alpha, q = float(alphas[-1]), maxima[-1]
-    residual = _residual(lattice, y, q)
-    precision = 2.0 * alpha * q
-    # K d = w (1 / precision - residual^2) / (4 beta), summed twice from the left
-    flux = np.cumsum(lattice.weights * (1.0 / precision - residual**2))[:-1] / (4.0 * alpha * (1.0 - gamma) / gamma)
-    bend = float(np.ptp(np.cumsum(np.append(0.0, flux / lattice.stiffness)))) / precision
-    logit_rhos = np.log(gamma) - np.log(alphas)  # alpha = gamma (1 - rho) / rho
-    return StiffFold(float(logit_rhos[-1]), Fields(y + residual, np.full_like(y, precision)), logit_rhos[:-1], bend)
-
-
-def _record_maxima(lattice: Chain, y: Field) -> list[float]:
-    """Return each local maximum q of q R(q) that exceeds all values at smaller q.
-
-    All maxima lie between the slowest and the fastest mode of K.
-    """
-    slowest = 1.0 / (lattice.weights.sum() * np.sum(1.0 / lattice.stiffness))
-    fastest = 2.0 * float(np.max(lattice.degree() / lattice.weights))
-    n_values = int(_VALUES_PER_DECADE * np.log10(fastest / slowest)) + 4
-    log_q = np.linspace(np.log(slowest / 2), np.log(2 * fastest), n_values)
-    values = np.array([_q_mean_square(lattice, y, q) for q in np.exp(log_q)])
-    maxima = []
-    for k in range(1, n_values - 1):
-        if values[k] >= values[: k + 2].max():
-            bounds = (log_q[k - 1], log_q[k + 1])
-            best = minimize_scalar(
-                lambda t: -_q_mean_square(lattice, y, np.exp(t)),
-                bounds=bounds,
-                method="bounded",
-                options={"xatol": 1e-6},
-            )
-            maxima.append(float(np.exp(best.x)))
-    return maxima
-
-
-def _q_mean_square(lattice: Chain, y: Field, q: float) -> float:
-    """Return q R(q)."""
-    return q * inner(lattice.weights, _residual(lattice, y, q) ** 2) / len(y)
-
-
-def _residual(lattice: Chain, y: Field, q: float) -> Field:
-    """Return mean - y = -(q W + K)^-1 K y."""
-    return -lattice.solve(q * lattice.weights, 1.0, lattice.laplacian(y))
-
-
 class Bifurcation(NamedTuple):
     """The end of the flat start's finite solution at one gamma.
 
@@ -274,3 +217,60 @@ def _branch_lost(point: BranchPoint) -> ArithmeticError:
     return ArithmeticError(
         f"the branch cannot be followed beyond logit rho = {point.logit_rho:g}; try another gamma or fewer points"
     )
+
+
+class StiffFold(NamedTuple):
+    """The fold of a constant precision, the jumps before it, and how much the precision would bend."""
+
+    logit_rho: float
+    fields: Fields
+    jumps: Float[np.ndarray, " jump"]
+    bend: float  # relative variation of the precision, to first order in 1 / beta
+
+
+def stiff_fold(lattice: Chain, y: Field, gamma: float) -> StiffFold:
+    """Return the fold of a constant precision; its error is small where `bend` is small."""
+    maxima = _record_maxima(lattice, y)
+    alphas = np.array([0.5 / _q_mean_square(lattice, y, q) for q in maxima])
+    alpha, q = float(alphas[-1]), maxima[-1]
+    residual = _residual(lattice, y, q)
+    precision = 2.0 * alpha * q
+    # K d = w (1 / precision - residual^2) / (4 beta), summed twice from the left
+    flux = np.cumsum(lattice.weights * (1.0 / precision - residual**2))[:-1] / (4.0 * alpha * (1.0 - gamma) / gamma)
+    bend = float(np.ptp(np.cumsum(np.append(0.0, flux / lattice.stiffness)))) / precision
+    logit_rhos = np.log(gamma) - np.log(alphas)  # alpha = gamma (1 - rho) / rho
+    return StiffFold(float(logit_rhos[-1]), Fields(y + residual, np.full_like(y, precision)), logit_rhos[:-1], bend)
+
+
+def _record_maxima(lattice: Chain, y: Field) -> list[float]:
+    """Return each local maximum q of q R(q) that exceeds all values at smaller q.
+
+    All maxima lie between the slowest and the fastest mode of K.
+    """
+    slowest = 1.0 / (lattice.weights.sum() * np.sum(1.0 / lattice.stiffness))
+    fastest = 2.0 * float(np.max(lattice.degree() / lattice.weights))
+    n_values = int(_VALUES_PER_DECADE * np.log10(fastest / slowest)) + 4
+    log_q = np.linspace(np.log(slowest / 2), np.log(2 * fastest), n_values)
+    values = np.array([_q_mean_square(lattice, y, q) for q in np.exp(log_q)])
+    maxima = []
+    for k in range(1, n_values - 1):
+        if values[k] >= values[: k + 2].max():
+            bounds = (log_q[k - 1], log_q[k + 1])
+            best = minimize_scalar(
+                lambda t: -_q_mean_square(lattice, y, np.exp(t)),
+                bounds=bounds,
+                method="bounded",
+                options={"xatol": 1e-6},
+            )
+            maxima.append(float(np.exp(best.x)))
+    return maxima
+
+
+def _q_mean_square(lattice: Chain, y: Field, q: float) -> float:
+    """Return q R(q)."""
+    return q * inner(lattice.weights, _residual(lattice, y, q) ** 2) / len(y)
+
+
+def _residual(lattice: Chain, y: Field, q: float) -> Field:
+    """Return mean - y = -(q W + K)^-1 K y."""
+    return -lattice.solve(q * lattice.weights, 1.0, lattice.laplacian(y))
