@@ -92,7 +92,8 @@ def phase_diagram(
         Learning-rate schedule. A diagram is about minima, so "auto" is "fast" if every step uses all rows, "levelled"
         for batches, and "cosine" for a stream.
     max_steps : int or "auto", default="auto"
-        Most steps of each model. "auto" is 4,000 for batches, else 5,000, or 8,000 for up to 128 rows.
+        Most steps of each model. "auto" is 4,000 for batches, else 5,000, or 8,000 for up to 128 rows; without
+        batches, a small start under "fast" doubles it.
     batch_size : int, "auto" or None, default="auto"
         Rows per step; None is all rows. "auto" is all of up to 512 rows, else 256.
     exchange : bool, default=True

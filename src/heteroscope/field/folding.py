@@ -68,7 +68,7 @@ class Bifurcation(NamedTuple):
 
     @property
     def rho(self) -> float:
-        """rho of the fold."""
+        """Value of rho at the fold."""
         return float(expit(self.logit_rho))
 
 
