@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heteroscope.core.errors import InputError
-from heteroscope.field.chain import chain, interleave
+from heteroscope.field.lattices import chain, interleave
 
 N = 40
 

@@ -1,4 +1,4 @@
-"""Grids of cells, several minima in a cell, and the two diagrams of an upward and a downward sweep."""
+"""Grids of cells against single cells, with any number of processes."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.special import logit
 from heteroscope import field
 from heteroscope.core.errors import InputError
 from heteroscope.core.grids import FIELD_GRID
-from heteroscope.field import Fields, Status
+from heteroscope.field import Status
 
 
 def test_a_grid_is_its_cells(sine):
@@ -53,45 +53,3 @@ def test_the_fold_separates_runaways_from_finite_solutions(sine):
 def test_an_empty_grid_gets_one_line(sine, rhos, gammas):
     with pytest.raises(InputError, match="at least one value"):
         field.solve_grid(*sine(16), rhos, gammas)
-
-
-def test_minima_are_distinct_stationary_and_sorted(sine):
-    x, y = sine(512)
-    rho, gamma = 1 / (1 + np.exp(-11)), 0.9
-    found = field.minima(x, y, rho, gamma)
-    assert len(found) >= 2
-    assert [one.energy for one in found] == sorted(one.energy for one in found)
-    problem = field.state(field.chain(x), y, rho, gamma)
-    for one in found:
-        again = field.minimise(problem, Fields(one.mean, one.precision))
-        assert again.energy == pytest.approx(one.energy, abs=1e-8)
-    assert found[1].energy - found[0].energy > 1.0
-
-
-def test_one_minimum_where_regularisation_is_strong_and_none_beyond_the_fold(sine):
-    x, y = sine(256)
-    assert len(field.minima(x, y, 0.5, 0.5)) == 1
-    assert field.minima(x, y, 1 - 1e-9, 0.5) == []
-
-
-def test_sweeps_agree_away_from_the_fold_and_differ_below_it(sine):
-    x, y = sine(256)
-    fold = field.fold(x, y, 0.01).logit_rho
-    rhos = 1 / (1 + np.exp(-(fold + np.array([-6.0, -0.5, 0.5, 2.0]))))
-    both = field.hysteresis(x, y, rhos, [0.01])
-    assert both.up.status[:, 0].tolist() == ["converged", "converged", "runaway", "runaway"]
-    assert both.down.status[:, 0].tolist() == ["converged", "runaway", "runaway", "runaway"]
-    assert both.differ[:, 0].tolist() == [False, True, False, False]
-
-
-def test_a_higher_ceiling_widens_the_hysteresis(sine):
-    x, y = sine(256)
-    fold = field.fold(x, y, 0.01).logit_rho
-    rhos = 1 / (1 + np.exp(-(fold + np.arange(-8.0, 2.0))))
-    widths = [int(field.hysteresis(x, y, rhos, [0.01], ceiling=c).differ.sum()) for c in (1e2, 1e4, 1e6)]
-    assert widths[0] < widths[1] < widths[2]
-
-
-def test_a_ceiling_below_the_flat_precision_gets_one_line(sine):
-    with pytest.raises(InputError, match="ceiling"):
-        field.hysteresis(*sine(16), [0.5], [0.5], ceiling=0.5)

@@ -86,7 +86,7 @@ def test_merging_equal_rows_leaves_the_free_energy_as_it_was():
     assert len(rows.y) == 30
     fields = Fields(rng.normal(size=30), rng.uniform(0.5, 2, 30))
     merged = field.energy(field.state(rows.lattice, rows.y, 0.5, 0.5, rows.variance), fields)
-    mean, precision = fields.mean[rows.place], fields.precision[rows.place]
+    mean, precision = fields.mean[rows.point_of_row], fields.precision[rows.point_of_row]
     likelihood = 0.5 * np.sum(precision * (mean - y) ** 2 - np.log(precision)) / 2  # weights sum to 30 points
     penalty = 0.5 * sum(rows.lattice.dirichlet(part) for part in fields)
     assert merged == pytest.approx(likelihood + penalty)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from heteroscope.field.chain import chain
-from heteroscope.field.functional import Fields, Problem, energy, equations, gradient, hessian_product, runaway_bound
+from heteroscope.field.lattices import chain
+from heteroscope.field.problem import Fields, Problem, energy, equations, gradient, hessian_product, runaway_bound
 
 N = 24
 
