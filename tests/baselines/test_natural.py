@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heteroscope.baselines import NaturalLaplaceRegressor, laplace
-from heteroscope.baselines.natural import natural_objective
-from heteroscope.baselines.trunks import share_trunk
+from heteroscope.baselines import NaturalLaplaceRegressor
+from heteroscope.baselines import laplace_approximation as laplace
+from heteroscope.baselines.natural_laplace import natural_objective
+from heteroscope.baselines.second_network import share_trunk
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch

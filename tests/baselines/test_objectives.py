@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heteroscope.baselines.heads import precision_head, variance_head
-from heteroscope.baselines.objectives import BetaNLL, decay_logits
+from heteroscope.baselines.mle_and_beta_nll import BetaNLL, decay_logits
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.data.rows import Batch

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import load_model, save_model
 from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
-from heteroscope.baselines.regressor import DECAYS
+from heteroscope.baselines.base import DECAYS
 from heteroscope.core.errors import InputError
 from heteroscope.core.status import Status
 from heteroscope.data.rows import merge_rows

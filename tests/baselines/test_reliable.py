@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from heteroscope.baselines import ReliableVarianceRegressor
-from heteroscope.baselines.reliable import far_share, neighbour_order
+from heteroscope.baselines.reliable_variance import far_share, neighbour_order
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Batch
 from heteroscope.training.tile import _draw

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from heteroscope.baselines import StudentTRegressor
-from heteroscope.baselines.student import student_nll
+from heteroscope.baselines.student_t_and_variational import student_nll
 from heteroscope.distributions import metrics
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from heteroscope.baselines.objectives import BetaNLL
-from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.base import BaselineRegressor
+from heteroscope.baselines.mle_and_beta_nll import BetaNLL
 from heteroscope.core import Identity, InputError
 from heteroscope.networks import Objective
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from heteroscope.baselines.ensemble import EnsembleRegressor
-from heteroscope.baselines.peers import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
+from heteroscope.baselines.ensembles import EnsembleRegressor
+from heteroscope.baselines.other_libraries import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
 from heteroscope.baselines.registry import BASELINES
 from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV

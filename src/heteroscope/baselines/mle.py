@@ -1,7 +1,7 @@
 """Maximum likelihood (Nix & Weigend 1994): mean and variance networks under the Gaussian likelihood."""
 
-from heteroscope.baselines.objectives import BetaNLL
-from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.base import BaselineRegressor
+from heteroscope.baselines.mle_and_beta_nll import BetaNLL
 from heteroscope.core import Identity
 from heteroscope.networks import Objective
 

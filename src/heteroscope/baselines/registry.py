@@ -4,9 +4,9 @@ from heteroscope.baselines.beta_nll import BetaNLLRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
-from heteroscope.baselines.natural import NaturalLaplaceRegressor
-from heteroscope.baselines.reliable import ReliableVarianceRegressor
-from heteroscope.baselines.student import StudentTRegressor
+from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
+from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
+from heteroscope.baselines.student_t_and_variational import StudentTRegressor
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.baselines.variational import VariationalVarianceRegressor
 

@@ -6,7 +6,7 @@ Nothing is fitted anew: what is held out of a stream is so little that the winne
 from collections.abc import Sequence
 from typing import Any
 
-from heteroscope.baselines.objectives import decay_logits
+from heteroscope.baselines.mle_and_beta_nll import decay_logits
 from heteroscope.core import InputError
 from heteroscope.data import Stream
 from heteroscope.estimators import member_seeds

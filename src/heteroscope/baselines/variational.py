@@ -13,7 +13,7 @@ import numpy as np
 from jax.scipy.special import digamma, gammaln, logsumexp
 from jaxtyping import Array, Float
 
-from heteroscope.baselines.student import StudentRegressor, gamma_of, second_outputs
+from heteroscope.baselines.student_t_and_variational import StudentRegressor, gamma_of, second_outputs
 from heteroscope.core import InputError, Strengths
 from heteroscope.data import Batch
 from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict_mean, weight_norm

@@ -2,7 +2,7 @@
 
 from heteroscope.baselines import METHODS, choose_methods, left_out
 from heteroscope.comparison.fit_records import SCORES
-from heteroscope.comparison.running import N_SPLITS, compare
+from heteroscope.comparison.run_comparison import N_SPLITS, compare
 from heteroscope.comparison.summaries import cell_texts, markdown, summary
 
 __all__ = [

@@ -19,7 +19,7 @@ from heteroscope.data import TableEncoder
 from heteroscope.estimators import GaussianRegressor
 from heteroscope.model_files.classes import refuse_unknown
 from heteroscope.model_files.describing import arrays_of, describe
-from heteroscope.model_files.restoring import DamageError, restore
+from heteroscope.model_files.file_format import DamageError, restore
 
 FORMAT = 1
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"

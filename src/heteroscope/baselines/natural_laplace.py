@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from sklearn.utils import check_random_state
 
-from heteroscope.baselines.laplace import (
+from heteroscope.baselines.laplace_approximation import (
     CURVATURES,
     Laplace,
     Priors,
@@ -17,8 +17,8 @@ from heteroscope.baselines.laplace import (
     mean_variance,
     visit,
 )
+from heteroscope.baselines.second_network import second_output, share_trunk
 from heteroscope.baselines.trained import TrainedRegressor
-from heteroscope.baselines.trunks import second_output, share_trunk
 from heteroscope.core import (
     InputError,
     Status,

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.neighbors import NearestNeighbors
 
-from heteroscope.baselines.student import StudentRegressor, StudentT
+from heteroscope.baselines.student_t_and_variational import StudentRegressor, StudentT
 from heteroscope.core import InputError, check_positive_integer
 from heteroscope.data import Rows, Scaling
 from heteroscope.networks import Objective, Prediction, mean_objective

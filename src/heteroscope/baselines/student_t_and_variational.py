@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope.baselines.regressor import BaselineRegressor
+from heteroscope.baselines.base import BaselineRegressor
 from heteroscope.core import Strengths
 from heteroscope.data import Batch, Scaling
 from heteroscope.distributions import student_t as student

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from heteroscope.baselines.objectives import decay_logits
+from heteroscope.baselines.mle_and_beta_nll import decay_logits
 from heteroscope.baselines.streamed import fit_to_stream
 from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.core import InputError, Progress, Status, progress_bar, resolve_max_steps
