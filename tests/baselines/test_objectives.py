@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heteroscope.baselines.heads import precision_head, variance_head
 from heteroscope.baselines.mle_and_beta_nll import BetaNLL, decay_logits
+from heteroscope.baselines.second_network import precision_head, variance_head
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.data.rows import Batch

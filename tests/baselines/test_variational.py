@@ -6,7 +6,7 @@ import pytest
 from scipy import integrate, stats
 
 from heteroscope.baselines import VariationalVarianceRegressor
-from heteroscope.baselines.variational import VariationalBound, gamma_kl
+from heteroscope.baselines.student_t_and_variational import VariationalBound, gamma_kl
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch

@@ -3,6 +3,7 @@
 mean = average of means,    variance = average of (std^2 + mean^2) - mean^2
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from jaxtyping import Float
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from heteroscope.baselines.mle import MLERegressor
+from heteroscope.baselines.mle_and_beta_nll import MLERegressor
 from heteroscope.core import InputError, check_positive_integer, progress_bar
 from heteroscope.estimators import GaussianRegressor, member_seeds, refuse_stream
 from heteroscope.networks import Prediction
@@ -89,3 +90,24 @@ class EnsembleRegressor(GaussianRegressor):
         noise = np.sqrt(np.mean(aleatoric**2, axis=0))
         ignorance = np.sqrt(np.mean(epistemic**2, axis=0) + np.var(mean, axis=0))
         return Prediction(mean.mean(axis=0), np.hypot(noise, ignorance), noise, ignorance)
+
+
+@dataclass(eq=False, repr=False)
+class MLEEnsembleRegressor(MLERegressor):
+    """mean = average of means, variance = average of (std^2 + mean^2) - mean^2, over members of plain likelihood.
+
+    The members see the same rows and differ in their starts and batches. The weight decay is chosen by the held-out
+    likelihood of two members together, which stand a weaker penalty than one alone.
+
+    Parameters
+    ----------
+    n_members : models in the ensemble.
+    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
+        `MLERegressor`, as are the attributes.
+    """
+
+    n_members: Any = 6
+
+    def members_wanted(self) -> int:
+        """`n_members`."""
+        return check_positive_integer("n_members", self.n_members)

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 from jax.lax import stop_gradient
 
 from heteroscope.baselines.base import BaselineRegressor
-from heteroscope.baselines.heads import Head, variance_head
-from heteroscope.baselines.second_network import check_trunk, second_output, share_trunk
+from heteroscope.baselines.second_network import Head, check_trunk, second_output, share_trunk, variance_head
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
 from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict_mean, to_positive, weight_norm

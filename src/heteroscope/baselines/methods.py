@@ -7,11 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from heteroscope.baselines.ensembles import EnsembleRegressor
+from heteroscope.baselines.base import TrainedRegressor
+from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegressor
+from heteroscope.baselines.faithful import FaithfulRegressor
+from heteroscope.baselines.mle_and_beta_nll import BetaNLLRegressor, MLERegressor
+from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
 from heteroscope.baselines.other_libraries import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
-from heteroscope.baselines.registry import BASELINES
+from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
+from heteroscope.baselines.student_t_and_variational import StudentTRegressor, VariationalVarianceRegressor
 from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
+
+#: The one place where a method is added: `heteroscope compare` and model folders know all that stand here.
+BASELINES: dict[str, type[TrainedRegressor]] = {
+    "mle": MLERegressor,
+    "beta-nll": BetaNLLRegressor,
+    "mle-ensemble": MLEEnsembleRegressor,
+    "faithful": FaithfulRegressor,
+    "natural-laplace": NaturalLaplaceRegressor,
+    "reliable": ReliableVarianceRegressor,
+    "student-t": StudentTRegressor,
+    "variational": VariationalVarianceRegressor,
+}
 
 
 class Method(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from sklearn.utils import check_random_state
 
+from heteroscope.baselines.base import TrainedRegressor
 from heteroscope.baselines.laplace_approximation import (
     CURVATURES,
     Laplace,
@@ -18,7 +19,6 @@ from heteroscope.baselines.laplace_approximation import (
     visit,
 )
 from heteroscope.baselines.second_network import second_output, share_trunk
-from heteroscope.baselines.trained import TrainedRegressor
 from heteroscope.core import (
     InputError,
     Status,

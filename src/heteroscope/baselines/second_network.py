@@ -1,15 +1,28 @@
-"""Two outputs on one trunk: the hidden layers are the mean network's, and the other network is its last layer alone.
+"""What the second network stands for: a head turns its positive output o = softplus(f(x)) + 1e-8 into a precision.
 
-While such a model is trained, the other network's own hidden layers are idle; afterwards `share_trunk` puts the
-trunk into their place, so that a trained model is two networks like any other.
+variance head: variance = o, precision = 1 / o,    precision head: precision = o
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from jaxtyping import Array, Float
 
 from heteroscope.core import InputError
 from heteroscope.networks import AnyArray, Params, apply_layer, apply_network, apply_trunk
+
+Head: TypeAlias = Callable[[Any], Any]  # element by element, for NumPy's arrays and for JAX's
+
+
+def variance_head(output: Any) -> Any:
+    """1 / o: the network gives the variance, as in most of the literature."""
+    return 1.0 / output
+
+
+def precision_head(output: Any) -> Any:
+    """o itself: the network gives the precision, as in `HeteroskedasticRegressor`."""
+    return output
+
 
 TRUNKS = ("shared", "separate")
 

@@ -17,9 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from heteroscope.core import InputError, error_text, replace_folder
 from heteroscope.data import TableEncoder
 from heteroscope.estimators import GaussianRegressor
-from heteroscope.model_files.classes import refuse_unknown
-from heteroscope.model_files.describing import arrays_of, describe
-from heteroscope.model_files.file_format import DamageError, restore
+from heteroscope.model_files.file_format import DamageError, arrays_of, describe, refuse_unknown, restore
 
 FORMAT = 1
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
