@@ -47,7 +47,7 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
 WHOLE_PROGRAMS = (
     "cli/",
     "paper/",
-    "baselines/test_regressor.py",
+    "baselines/test_base.py",
     "field/test_diagram.py",
     "field/test_folds.py",
     "search/test_race.py",

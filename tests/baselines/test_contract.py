@@ -1,7 +1,7 @@
 """Every baseline and an ensemble of it keep scikit-learn's contract and come back from model folders bit for bit.
 
 The contract is about the code around the engine, which therefore has a stand-in here; that of maximum likelihood in
-`test_regressor.py` and each method's own tests train.
+`test_base.py` and each method's own tests train.
 """
 
 import pickle
