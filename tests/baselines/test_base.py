@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import load_model, save_model
 from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
-from heteroscope.baselines.base import DECAYS, decay_logits
+from heteroscope.baselines.base import DECAYS, check_weight_decay, decay_logits
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import strengths
 from heteroscope.core.status import Status
@@ -205,15 +205,15 @@ def test_the_logits_of_a_weight_decay_give_back_the_weight_decay(decay):
 @pytest.mark.parametrize("decay", [-1e-3, np.inf, np.nan, "much", None, True])
 def test_a_weight_decay_that_is_none_is_refused(decay):
     with pytest.raises(InputError, match="weight_decay must be"):
-        decay_logits(decay)
+        check_weight_decay(decay)
 
 
 X, Y, *_ = two_groups()
 UGLY = {
     "beta above one": (BetaNLLRegressor(1.5), X, Y, "beta must be"),
-    "beta is text": (BetaNLLRegressor("0.5"), X, Y, "beta must be"),
+    "beta is text": (BetaNLLRegressor().set_params(beta="0.5"), X, Y, "beta must be"),
     "no members": (MLEEnsembleRegressor(0), X, Y, "n_members must be"),
-    "half a step": (MLERegressor(max_steps=0.5), X, Y, "max_steps must be"),
+    "half a step": (MLERegressor().set_params(max_steps=0.5), X, Y, "max_steps must be"),
     "negative decay": (MLERegressor(weight_decay=-1), X, Y, "weight_decay must be"),
     "decay is a word": (MLERegressor(weight_decay="some"), X, Y, "weight_decay must be"),
     "nothing to choose by": (MLERegressor(held_out=0), X, Y, "held-out rows"),

@@ -127,7 +127,7 @@ def test_ours_can_be_a_member_too():
     ("model", "message"),
     [
         (EnsembleRegressor(n_members=0), "n_members must be"),
-        (EnsembleRegressor(object()), "must be a regressor of heteroscope"),
+        (EnsembleRegressor().set_params(estimator=object()), "must be a regressor of heteroscope"),
     ],
 )
 def test_what_is_no_ensemble_is_refused_in_one_line(model, message):

@@ -59,4 +59,4 @@ def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, m
 @pytest.mark.parametrize("trunk", ["both", None, 1])
 def test_an_unknown_trunk_is_refused(trunk):
     with pytest.raises(InputError, match="trunk must be one of shared, separate"):
-        FaithfulRegressor(trunk).fit(*noisy_line())
+        FaithfulRegressor().set_params(trunk=trunk).fit(*noisy_line())

@@ -115,4 +115,4 @@ def test_two_groups_get_the_conjugate_posterior():
 @pytest.mark.parametrize("prior", [[], [(1.0, 0.0)], [(1.0,)], "wide", 3])
 def test_what_is_no_prior_is_refused(prior):
     with pytest.raises(InputError, match="prior must be pairs"):
-        VariationalVarianceRegressor(prior).fit(np.arange(8.0)[:, None], np.arange(8.0))
+        VariationalVarianceRegressor().set_params(prior=prior).fit(np.arange(8.0)[:, None], np.arange(8.0))

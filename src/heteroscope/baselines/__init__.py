@@ -1,4 +1,4 @@
-"""Methods to compare with, on the same networks and engine; `docs/baselines.md` shows how the next is added."""
+"""Other methods to compare with, on the same networks and training loop; `docs/baselines.md` shows how to add one."""
 
 from heteroscope.baselines.base import BaselineRegressor, TrainedRegressor
 from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegressor

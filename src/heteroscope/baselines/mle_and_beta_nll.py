@@ -1,16 +1,16 @@
-"""What the baselines minimise: the Gaussian likelihood, each row weighed by its own variance or not, and weight decay.
+"""Maximum likelihood (Nix & Weigend 1994) and beta-NLL (Seitzer, Tavakoli, Antic & Martius 2022).
 
-L = (1/N) sum_i [variance_i^beta]_fixed nll_i + weight_decay * (|mean weights|^2 + |variance weights|^2)
+L = (1/N) sum_i [variance_i^beta] nll_i + weight_decay * (|mean weights|^2 + |variance weights|^2)
+
+No gradient flows through the bracket. beta = 0 is maximum likelihood.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax.lax import stop_gradient
 
-from heteroscope.baselines.base import BaselineRegressor
+from heteroscope.baselines.base import BaselineRegressor, Number, is_number
 from heteroscope.baselines.second_network import Head, variance_head
 from heteroscope.core import Identity, InputError, Strengths
 from heteroscope.data import Batch
@@ -19,17 +19,17 @@ from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict
 
 @dataclass(frozen=True)
 class BetaNLL:
-    """mean[w variance^beta nll], no gradient flowing through variance^beta; beta = 0 is maximum likelihood.
+    """The objective mean[w variance^beta nll], with no gradient through variance^beta.
 
-    The mean's gradient is (mean - y) variance^(beta - 1): at beta = 1 that of the squared error, whatever the variance.
-    A record rather than a closure, so that equal settings share one compiled program.
+    The gradient by the mean is (mean - y) variance^(beta - 1): at beta = 1 that of the squared error, whatever the
+    variance is. A frozen dataclass rather than a closure, so that equal settings share one compiled program.
     """
 
     beta: float = 0.0
     head: Head = variance_head
 
     def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-        """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
+        """Return likelihood and penalty of one model."""
         mean = predict_mean(params, batch.x, activation)
         precision = self.head(predict_precision(params, batch.x, activation))
         row_weight = batch.weight * stop_gradient(precision**-self.beta)
@@ -41,63 +41,99 @@ class BetaNLL:
 
 
 class MLERegressor(BaselineRegressor):
-    """min (1/N) sum_i [log variance_i + (y_i - mean_i)^2 / variance_i] / 2 + weight_decay |weights|^2.
+    """Maximum likelihood: min (1/N) sum_i [log variance_i + (y_i - mean_i)^2 / variance_i] / 2 + decay |weights|^2.
 
-    Without weight decay there is no minimum (the mean meets the rows, the variance goes to zero); `weight_decay=0` is
-    the plain method nevertheless, stopped after max_steps.
+    Without weight decay there is no minimum: the mean reaches the targets and the variance goes to zero.
+    `weight_decay=0` is that plain method, stopped after max_steps.
 
     Parameters
     ----------
-    weight_decay : the penalty on both networks' weights; "auto" chooses it on held-out rows, and with it whether to
-        stop after a quarter of max_steps.
-    held_out : share of the rows for that choice, and for the held-out score behind `phase_`; with a number for
-        weight_decay, 0 saves its time.
-    max_steps : steps of a model that is not stopped early.
-    hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in `HeteroskedasticRegressor`.
+    held_out : float, default=0.2
+        Share of the rows on which weight decay and steps are chosen, and from which the held-out score behind `phase_`
+        comes. With a number for weight_decay, 0 saves this training.
+    hidden : sequence of int, default=(64, 64, 64)
+        Sizes of the hidden layers, the same for both networks.
+    activation : {"silu", "gelu", "tanh", "leaky_relu", "relu"}, default="silu"
+        The activation of the hidden layers.
+    start : "he" or float, default="he"
+        How weights start: He's rule, or the standard deviation of all weights and biases.
+    max_steps : int or "auto", default="auto"
+        Steps of a training that is not stopped early; "auto" depends on the number of rows, as in
+        `HeteroskedasticRegressor`.
+    batch_size : int, "auto" or None, default="auto"
+        Rows per step; None is all rows, "auto" as in `HeteroskedasticRegressor`.
+    n_jobs : int, default=None
+        Number of processes, as in scikit-learn: None is one, -1 is one for each core.
+    random_state : int or RandomState, default=None
+        Seed of the held-out rows, the starts and the batches.
+    verbose : int, default=0
+        1 shows a progress bar.
+    weight_decay : float or "auto", default="auto"
+        The penalty on the squared weights of both networks. "auto" chooses it on held-out rows, together with the
+        number of steps: max_steps or a quarter of it.
 
     Attributes
     ----------
-    weight_decay_, n_iter_ : weight decay and steps that were chosen. `trials_` : each candidate with its held-out NLL,
-    a dictionary of columns. `phase_`, `status_`, `observables_` : as in `HeteroskedasticRegressor`.
+    weight_decay_ : float
+        The weight decay of the fit.
+    n_iter_ : int
+        The number of steps of the fit.
+    trials_ : dict of str to ndarray
+        One column each for `steps`, `weight_decay` and `held_out_nll` of every candidate.
+    phase_ : str
+        One of U_I, U_II, O_I, O_II and S.
+    status_ : tuple of Status
+        How the training of each member ended.
+    observables_ : Observables
+        The numbers behind the phase.
+
+    See Also
+    --------
+    BetaNLLRegressor : The same likelihood with rows weighed by their variance.
+    MLEEnsembleRegressor : Several such models as one Gaussian.
     """
 
     takes_streams = True
 
     def objective(self) -> Objective:
-        """The negative log likelihood."""
+        """Return the negative log likelihood."""
         return BetaNLL(0.0, self.head)
 
-    def declared(self) -> Identity:
-        """The likelihood is beta-NLL at beta = 0."""
+    def objective_identity(self) -> Identity:
+        """Return the identity of beta-NLL at beta = 0."""
         return {"name": "beta-nll", "beta": 0.0}
 
 
 @dataclass(eq=False, repr=False)
 class BetaNLLRegressor(BaselineRegressor):
-    """min (1/N) sum_i [variance_i^beta]_fixed nll_i: the likelihood with each row weighed by its own variance^beta.
+    """beta-NLL: min (1/N) sum_i [variance_i^beta] nll_i, with no gradient through the bracket.
 
-    Under plain likelihood the mean's gradient is divided by the variance: where the mean is still wrong the variance
-    grows, and the mean stops learning. beta = 0 is `MLERegressor`; beta = 1 gives the mean the gradient of the squared
-    error. The authors recommend 0.5.
+    Under plain likelihood the gradient of the mean is divided by the variance: where the mean is still wrong the
+    variance grows, and the mean stops learning. The weight variance^beta restores that gradient.
 
     Parameters
     ----------
-    beta : from 0 to 1.
-    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
-        `MLERegressor`, as are the attributes.
+    beta : float, default=0.5
+        From 0, which is `MLERegressor`, to 1, which gives the mean the gradient of the squared error. The authors
+        recommend 0.5.
+    held_out, hidden, activation, start, max_steps, batch_size, n_jobs, random_state, verbose, weight_decay
+        As in `MLERegressor`, as are the attributes.
+
+    See Also
+    --------
+    MLERegressor : Maximum likelihood; describes the other parameters and the attributes.
     """
 
-    beta: Any = 0.5
+    beta: Number = 0.5
 
     takes_streams = True
 
     def objective(self) -> Objective:
-        """The likelihood weighed by variance^beta."""
-        number = isinstance(self.beta, int | float | np.number) and not isinstance(self.beta, bool)
-        if not number or not 0 <= self.beta <= 1:
+        """Return the likelihood with each row weighed by variance^beta."""
+        if not is_number(self.beta) or not 0 <= self.beta <= 1:
             raise InputError(f"beta must be a number from 0 (likelihood) to 1 (squared error), got {self.beta!r}")
         return BetaNLL(float(self.beta), self.head)
 
-    def declared(self) -> Identity:
-        """beta-NLL and its beta."""
+    def objective_identity(self) -> Identity:
+        """Return the identity of beta-NLL with its beta."""
         return {"name": "beta-nll", "beta": self.beta}

@@ -1,34 +1,47 @@
-"""What the second network stands for: a head turns its positive output o = softplus(f(x)) + 1e-8 into a precision.
+"""What the second network of a baseline stands for, and which hidden layers it uses.
+
+Head: turns the positive output o = softplus(f(x)) + 1e-8 of the second network into a precision.
 
 variance head: variance = o, precision = 1 / o,    precision head: precision = o
+
+Trunk: the hidden layers. With a "shared" trunk the second network is only an output layer on the hidden layers of the
+mean network. Its own hidden layers are not used while it trains; `share_trunk` then replaces them by those of the mean
+network, so that a trained model is two complete networks like any other.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Protocol, TypeVar
 
+import numpy as np
 from jaxtyping import Array, Float
 
 from heteroscope.core import InputError
 from heteroscope.networks import AnyArray, Params, apply_layer, apply_network, apply_trunk
 
-Head: TypeAlias = Callable[[Any], Any]  # element by element, for NumPy's arrays and for JAX's
+TRUNKS = ("shared", "separate")
+
+#: An array of NumPy or of JAX: heads are applied to both.
+ArrayT = TypeVar("ArrayT", np.ndarray, Array)
 
 
-def variance_head(output: Any) -> Any:
-    """1 / o: the network gives the variance, as in most of the literature."""
+class Head(Protocol):
+    """A function from positive outputs to precisions, element by element."""
+
+    def __call__(self, output: ArrayT, /) -> ArrayT:
+        """Return one precision per output."""
+
+
+def variance_head(output: ArrayT) -> ArrayT:
+    """Return 1 / output: the second network gives the variance, as in most of the literature."""
     return 1.0 / output
 
 
-def precision_head(output: Any) -> Any:
-    """o itself: the network gives the precision, as in `HeteroskedasticRegressor`."""
+def precision_head(output: ArrayT) -> ArrayT:
+    """Return the output itself: the second network gives the precision, as in `HeteroskedasticRegressor`."""
     return output
 
 
-TRUNKS = ("shared", "separate")
-
-
-def check_trunk(trunk: Any) -> str:
-    """`trunk` if it is one of `TRUNKS`."""
+def check_trunk(trunk: object) -> str:
+    """Return `trunk` if it is one of `TRUNKS`; raise an `InputError` otherwise."""
     if not isinstance(trunk, str) or trunk not in TRUNKS:
         raise InputError(f"trunk must be one of {', '.join(TRUNKS)}, got {trunk!r}")
     return trunk
@@ -37,12 +50,12 @@ def check_trunk(trunk: Any) -> str:
 def second_output(
     params: Params, x: Float[AnyArray, "point feature"], activation: str, trunk: str
 ) -> Float[Array, " point"]:
-    """The first output of the second network, on the mean network's trunk or on its own."""
+    """Return the first output of the second network, on the mean network's hidden layers or on its own."""
     if trunk == "shared":
         return apply_layer(params.precision[-1], apply_trunk(params.mean, x, activation))[:, 0]
     return apply_network(params.precision, x, activation)
 
 
 def share_trunk(params: Params) -> Params:
-    """The same model with the trunk in both networks."""
+    """Return the same model with the mean network's hidden layers in both networks."""
     return params._replace(precision=(*params.mean[:-1], params.precision[-1]))

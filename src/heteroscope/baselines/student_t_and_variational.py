@@ -1,25 +1,29 @@
-"""Student-t forecasts: the precision has a Gamma distribution, given by the second network's first two outputs.
+"""Student-t forecasts: Student-t likelihood (Takahashi et al. 2018) and variational variance (Stirn & Knowles 2020).
+
+The second network has two outputs o_1 and o_2, which give each row's precision a Gamma distribution:
 
 scale^2 = o_1,    shape = 1 + o_2,    precision ~ Gamma(shape, rate = shape * scale^2)
 
-Integrated out it leaves a Student-t with df = 2 shape > 2, so that there is a std: scale sqrt(shape / (shape - 1)).
+With the precision integrated out, the forecast is a Student-t with df = 2 shape > 2, so that it has a standard
+deviation: std = scale sqrt(shape / (shape - 1)).
 """
 
 from abc import ABC
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import digamma, gammaln, logsumexp
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heteroscope.baselines.base import BaselineRegressor
+from heteroscope.baselines.base import BaselineRegressor, FrozenDistribution, Number
 from heteroscope.core import InputError, Strengths
-from heteroscope.data import Batch, Scaling
+from heteroscope.data import Batch, Scaling, Stream
 from heteroscope.distributions import student_t as student
 from heteroscope.estimators import MemberMoments
 from heteroscope.networks import (
@@ -35,25 +39,26 @@ from heteroscope.networks import (
     weight_norm,
 )
 
-MIN_SHAPE = 1.0
+MIN_SHAPE = 1.0  # a Student-t has a standard deviation if its shape, df / 2, is above 1
 
 
 def second_outputs(params: Params, x: Float[Array, "point feature"], activation: str) -> Float[Array, "point output"]:
-    """All outputs of the second network, as they are."""
+    """Return all outputs of the second network before they are made positive."""
     return apply_layer(params.precision[-1], apply_trunk(params.precision, x, activation))
 
 
-def gamma_of(outputs: Float[Array, "point output"]) -> tuple[Float[Array, " point"], Float[Array, " point"]]:
-    """scale^2 and shape of every row, from the first two outputs."""
+def scale_and_shape(outputs: Float[Array, "point output"]) -> tuple[Float[Array, " point"], Float[Array, " point"]]:
+    """Return scale^2 and shape of each row from the two outputs."""
     return to_positive(outputs[:, 0]), MIN_SHAPE + to_positive(outputs[:, 1])
 
 
 def student_nll(
     residual: Float[Array, " point"], squared_scale: Float[Array, " point"], shape: Float[Array, " point"]
 ) -> Float[Array, " point"]:
-    """log(2 pi shape scale^2) / 2 + log G(shape) - log G(shape + 1/2) + (shape + 1/2) log(1 + r^2 / (2 shape scale^2)).
+    """Return minus the log density of a Student-t with 2 shape degrees of freedom at each residual r.
 
-    G is the Gamma function: minus the log density of a Student-t with 2 shape degrees of freedom.
+    log(2 pi shape scale^2) / 2 + log G(shape) - log G(shape + 1/2) + (shape + 1/2) log(1 + r^2 / (2 shape scale^2)),
+    where G is the Gamma function.
     """
     spread = 2.0 * shape * squared_scale
     normaliser = 0.5 * jnp.log(jnp.pi * spread) + gammaln(shape) - gammaln(shape + 0.5)
@@ -62,13 +67,13 @@ def student_nll(
 
 @dataclass(frozen=True)
 class StudentT:
-    """mean[w student_nll]: the likelihood with the precision integrated out; `networks` are those that it penalises."""
+    """The objective mean[w student_nll] plus the penalty on the weights of `networks`."""
 
     networks: tuple[str, ...] = ("mean", "precision")
 
     def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-        """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
-        squared_scale, shape = gamma_of(second_outputs(params, jnp.asarray(batch.x), activation))
+        """Return likelihood and penalty of one model."""
+        squared_scale, shape = scale_and_shape(second_outputs(params, jnp.asarray(batch.x), activation))
         residual = predict_mean(params, batch.x, activation) - batch.y
         penalties = {"mean": strengths.mean_penalty, "precision": strengths.precision_penalty}
         return Terms(
@@ -80,20 +85,40 @@ class StudentT:
 
 
 class StudentRegressor(BaselineRegressor, ABC):
-    """A baseline whose forecast is a Student-t a row, from one model."""
+    """Base of the baselines whose forecast is a Student-t per row, from one model."""
 
-    def outputs_wanted(self) -> int:
-        """scale^2 and shape."""
-        return 2
+    n_second_outputs = 2  # scale^2 and shape
 
-    def pred_dist(self, X: Any) -> Any:
-        """The predictive distribution as a frozen `scipy.stats.t`, one entry a row."""
+    def pred_dist(self, X: ArrayLike | Stream) -> FrozenDistribution:
+        """Return the predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The inputs.
+
+        Returns
+        -------
+        scipy.stats.t
+            A frozen distribution with one entry per row.
+        """
         mean, std = self.predict(X, return_std=True)
         df = self.degrees_of_freedom(X)
         return stats.t(df=df, loc=mean, scale=student.scale(df, std))
 
-    def degrees_of_freedom(self, X: Any) -> Float[np.ndarray, " point"]:
-        """2 shape of every row: the fewer, the less sure the model is of the noise there."""
+    def degrees_of_freedom(self, X: ArrayLike | Stream) -> Float[np.ndarray, " point"]:
+        """Return the degrees of freedom of each row's Student-t, 2 shape: few mean heavy tails.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The inputs.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Numbers above 2.
+        """
         check_is_fitted(self)
         return self._degrees(self.members_, validate_data(self, X, dtype=np.float64, reset=False), self.scaling_)
 
@@ -110,40 +135,48 @@ class StudentRegressor(BaselineRegressor, ABC):
         df = 2.0 * (MIN_SHAPE + outputs[:, :, 1])
         return mean, student.std(df, scaling.y_scale * np.sqrt(outputs[:, :, 0]))
 
-    def _forecast(self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling) -> Any:
+    def _forecast(self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling) -> FrozenDistribution:
         mean, std = self._predict_members(members, x, scaling)
         df = self._degrees(members, x, scaling)
         return stats.t(df=df, loc=mean[0], scale=student.scale(df, std[0]))
 
 
 class StudentTRegressor(StudentRegressor):
-    """min (1/N) sum_i -log t(y_i; df_i, mean_i, scale_i) + weight_decay |weights|^2: likelihood with heavy tails.
+    """Student-t likelihood: min (1/N) sum_i -log t(y_i; df_i, mean_i, scale_i) + weight_decay |weights|^2.
 
-    The precision of a row is Gamma distributed and integrated out (Takahashi et al. 2018), so that an outlier bends
-    the tails and not the mean. `degrees_of_freedom(X)` says how heavy they are; there are always more than two.
+    The precision of each row has a Gamma distribution and is integrated out, so that an outlier makes the tails
+    heavier instead of moving the mean. `degrees_of_freedom(X)` tells how heavy the tails are.
 
     Parameters
     ----------
-    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
-        `MLERegressor`, as are the attributes.
+    held_out, hidden, activation, start, max_steps, batch_size, n_jobs, random_state, verbose, weight_decay
+        As in `MLERegressor`, as are the attributes.
     """
 
     def objective(self) -> Objective:
-        """The negative log likelihood of a Student-t."""
+        """Return the negative log likelihood of a Student-t."""
         return StudentT()
 
 
 GammaPrior = tuple[tuple[float, float], ...]
 
-#: (shape, rate) of the default's components: precisions shape / rate from 2^-3 to 2^13 times 1 / (variance of y). They
-#: overlap, so that all sizes of noise between are about equally likely and a posterior can move from one to the next.
+#: (shape, rate) of the 51 components of the default prior: precisions shape / rate from 2^-3 to 2^13 times
+#: 1 / (variance of y). They overlap, so that all sizes of noise in between are about equally likely and a posterior can
+#: move from one component to the next.
 PRIOR: GammaPrior = tuple((shape, shape / 2.0**level) for shape, level in product((1.0, 2.0, 4.0), range(-3, 14)))
 
 
 def gamma_kl(
-    shape: Float[Array, "..."], rate: Float[Array, "..."], prior_shape: Any, prior_rate: Any
+    shape: Float[Array, "..."],
+    rate: Float[Array, "..."],
+    prior_shape: Float[np.ndarray, "..."] | float,
+    prior_rate: Float[np.ndarray, "..."] | float,
 ) -> Float[Array, "..."]:
-    """KL(Gamma(s, r) || Gamma(a, b)) = (s - a) psi(s) - log G(s) + log G(a) + a log(r / b) + s (b - r) / r."""
+    """Return KL(Gamma(s, r) || Gamma(a, b)) for shape s, rate r, prior shape a and prior rate b.
+
+    (s - a) psi(s) - log G(s) + log G(a) + a log(r / b) + s (b - r) / r, where G is the Gamma function and psi the
+    derivative of its logarithm.
+    """
     return (
         (shape - prior_shape) * digamma(shape)
         - gammaln(shape)
@@ -155,16 +188,18 @@ def gamma_kl(
 
 @dataclass(frozen=True)
 class VariationalBound:
-    """mean[w (nll(mean, 1 / scale^2) + (log shape - psi(shape)) / 2 - log (1/J) sum_j exp(-KL_j))].
+    """The objective mean[w (nll(mean, 1 / scale^2) + (log shape - psi(shape)) / 2 - log (1/J) sum_j exp(-KL_j))].
 
-    The last term is at least KL(q || p), by Jensen's inequality, so the bound stays a bound.
+    It is minus a lower bound of the log evidence, E_q log N(y; mean, 1 / precision) - KL(q || p), with the posterior
+    q = Gamma(shape(x), rate = shape(x) scale(x)^2) and the fixed prior p = (1/J) sum_j Gamma(a_j, b_j). KL_j is the
+    divergence from component j. The last term is at least KL(q || p) by Jensen's inequality, so it is still a bound.
     """
 
     prior: GammaPrior = PRIOR
 
     def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-        """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
-        squared_scale, shape = gamma_of(second_outputs(params, jnp.asarray(batch.x), activation))
+        """Return likelihood and penalty of one model."""
+        squared_scale, shape = scale_and_shape(second_outputs(params, jnp.asarray(batch.x), activation))
         mean = predict_mean(params, batch.x, activation)
         expected_nll = gaussian_nll(mean, 1.0 / squared_scale, batch.y) + 0.5 * (jnp.log(shape) - digamma(shape))
         prior_shape, prior_rate = (np.array(part, np.float32)[None, :] for part in zip(*self.prior, strict=True))
@@ -179,26 +214,28 @@ class VariationalBound:
 
 @dataclass(eq=False, repr=False)
 class VariationalVarianceRegressor(StudentRegressor):
-    """max (1/N) sum_i E_q log N(y_i; mean_i, 1 / precision) - KL(q_i || p): variance by variational inference.
+    """Variational variance: max (1/N) sum_i E_q log N(y_i; mean_i, 1 / precision) - KL(q_i || p).
 
-    The posterior of a row's precision is a Gamma and the forecast a Student-t. Its degrees of freedom tell how sure
-    prior and rows are of the precision; `StudentTRegressor` fits them to the tails of the noise instead.
+    The posterior q of each row's precision is a Gamma distribution, so the forecast is a Student-t. Its degrees of
+    freedom say how certain the precision is; those of `StudentTRegressor` are fitted to the tails of the noise.
 
     Parameters
     ----------
-    prior : pairs (shape, rate) of the prior's components, for a target of variance one; None takes 51 of them, which
-        together leave the size of the noise open.
-    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
-        `MLERegressor`, as are the attributes.
+    prior : sequence of (shape, rate), default=None
+        Components of the prior of the precision, for a target of variance one. None takes 51 components that together
+        allow a wide range of noise.
+    held_out, hidden, activation, start, max_steps, batch_size, n_jobs, random_state, verbose, weight_decay
+        As in `MLERegressor`, as are the attributes.
     """
 
-    prior: Any = None
+    prior: Sequence[tuple[Number, Number]] | None = None
 
     def objective(self) -> Objective:
-        """Minus the bound."""
+        """Return minus the bound."""
         return VariationalBound(self._prior())
 
     def _prior(self) -> GammaPrior:
+        """Return the components of the prior as floats; raise an `InputError` for anything else."""
         if self.prior is None:
             return PRIOR
         try:
