@@ -37,7 +37,7 @@ def test_two_methods_on_a_table_print_and_write_their_tables(table, tmp_path):
     words = (table, "--target", "price", "--methods", "gp,catboost", "--splits", 2, "--out", out, "--jobs", 1)
     result = run(*words)
     assert result.exit_code == 0, result.output
-    for text in ("gp", "catboost", "Difference to gp", *(title.split()[0] for title in SCORES.values())):
+    for text in ("gp", "catboost", "Difference from gp", *(title.split()[0] for title in SCORES.values())):
         assert text in result.stdout
     assert "Note:" not in result.stdout
     records, summary = pd.read_csv(out / "records.csv"), pd.read_csv(out / "summary.csv", index_col="method")

@@ -3,7 +3,7 @@
 from heteroscope.baselines.base import BaselineRegressor, TrainedRegressor
 from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
-from heteroscope.baselines.methods import BASELINES, METHODS, choose_methods, left_out
+from heteroscope.baselines.methods import BASELINES, METHODS, AnyEstimator, choose_methods, left_out
 from heteroscope.baselines.mle_and_beta_nll import BetaNLLRegressor, MLERegressor
 from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
 from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
@@ -13,6 +13,7 @@ from heteroscope.baselines.student_t_and_variational import StudentTRegressor, V
 __all__ = [
     "BASELINES",
     "METHODS",
+    "AnyEstimator",
     "BaselineRegressor",
     "BetaNLLRegressor",
     "EnsembleRegressor",

@@ -170,7 +170,7 @@ def resolve_curvature(curvature: str, params: Params) -> str:
 
 def approximate(params: Params, batch: Batch, activation: str, curvature: str) -> Laplace:
     """Return Laplace's approximation around `params`, a mode for the standardised rows of `batch`."""
-    points = pass_through(params, batch.x, activation)
+    points = pass_through(params, np.asarray(batch.x), activation)
     y, weight = np.asarray(batch.y, np.float64), np.asarray(batch.weight, np.float64)
     precision = points.precision()
     each = 0.5 * (np.log(precision) - precision * (y - points.mean()) ** 2 - np.log(2 * np.pi))

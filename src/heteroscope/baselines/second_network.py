@@ -9,7 +9,7 @@ mean network. Its own hidden layers are not used while it trains; `share_trunk` 
 network, so that a trained model is two complete networks like any other.
 """
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Array, Float
@@ -23,6 +23,7 @@ TRUNKS = ("shared", "separate")
 ArrayT = TypeVar("ArrayT", np.ndarray, Array)
 
 
+@runtime_checkable
 class Head(Protocol):
     """A function from positive outputs to precisions, element by element."""
 

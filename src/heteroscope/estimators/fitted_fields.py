@@ -38,4 +38,4 @@ COMMON_FIELDS: FittedFields = {
     "n_iter_": FieldKind.INTEGER,
 }
 #: What a regressor with networks of its own has, too.
-NETWORK_FIELDS: FittedFields = {**COMMON_FIELDS, "members_": FieldKind.NETWORKS, "scaling_": FieldKind.SCALING}
+NETWORK_FIELDS: FittedFields = {**COMMON_FIELDS, "scaling_": FieldKind.SCALING, "members_": FieldKind.NETWORKS}
