@@ -36,6 +36,17 @@ class FitRecord(NamedTuple):
     parameters: Identity
     error: str | None = None
 
+    def as_row(self) -> dict[str, str | int | float | None]:
+        """Return the row of this fit in the table of a comparison: everything but the parameters."""
+        return {
+            "method": self.method,
+            "split": self.split,
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            **self.scores,
+            "error": self.error,
+        }
+
 
 def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
     """Return the folder if it is new, empty or holds a comparison of the same data, protocol and seed.

@@ -12,10 +12,9 @@ from sklearn.base import clone
 from heteroscope import datasets
 from heteroscope.baselines import BASELINES, AnyEstimator, choose_methods
 from heteroscope.comparison.fit_records import SCORES, FitRecord, load_record, open_folder, run_folder, save_record
-from heteroscope.comparison.splits import StreamSplit, is_named, make_splits
+from heteroscope.comparison.splits import StreamSplit, is_named, make_splits, stream_splits
 from heteroscope.core import (
     Identity,
-    InputError,
     Progress,
     check_positive_integer,
     given_arrays,
@@ -98,10 +97,7 @@ def compare(
     protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
     splits: Sequence[Split | StreamSplit]
     if isinstance(data, Stream):
-        if test is None or target is not None:
-            raise InputError("a stream has its own target but no test rows: give test, and leave target out")
-        named = pd.DataFrame(test.x, columns=list(data.feature_names)) if data.named else test.x
-        splits = [StreamSplit(data, None, named, test.y, data.target_name)] * n_splits
+        splits = stream_splits(data, target, test, n_splits)
         methods = methods or ("ours", *(name for name, baseline in BASELINES.items() if baseline.takes_streams))
     else:
         splits = make_splits(data, target, protocol, n_splits, seed, missing)
@@ -125,19 +121,7 @@ def compare(
             records.append(record)
             if progress:
                 progress(len(records), len(splits) * len(estimators))
-    return pd.DataFrame(
-        [
-            {
-                "method": r.method,
-                "split": r.split,
-                "n_train": r.n_train,
-                "n_test": r.n_test,
-                **r.scores,
-                "error": r.error,
-            }
-            for r in records
-        ]
-    )
+    return pd.DataFrame([record.as_row() for record in records])
 
 
 def _fit_and_score(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from heteroscope import datasets
 from heteroscope.core import InputError
-from heteroscope.data import Missing, Stream, TableEncoder, read_table
+from heteroscope.data import Missing, Rows, Stream, TableEncoder, read_table
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
 
@@ -41,6 +41,14 @@ def make_splits(
     else:
         cuts = [paper_split(len(frame), seed + k) for k in range(n_splits)]
     return [_table_split(Path(data).name, frame, target, missing, cut) for cut in cuts]
+
+
+def stream_splits(stream: Stream, target: str | None, test: Rows | None, n_splits: int) -> list[StreamSplit]:
+    """Return the stream with its test rows, `n_splits` times; the methods have another seed each time."""
+    if test is None or target is not None:
+        raise InputError("a stream has its own target but no test rows: give test, and leave target out")
+    x_test = pd.DataFrame(test.x, columns=list(stream.feature_names)) if stream.named else test.x
+    return [StreamSplit(stream, None, x_test, test.y, stream.target_name)] * n_splits
 
 
 def is_named(data: str | Path) -> bool:
