@@ -12,7 +12,7 @@ from sklearn.base import clone
 from heteroscope import datasets
 from heteroscope.baselines import BASELINES, AnyEstimator, choose_methods
 from heteroscope.comparison.fit_records import SCORES, FitRecord, load_record, open_folder, run_folder, save_record
-from heteroscope.comparison.splits import StreamSplit, is_named, make_splits, stream_splits
+from heteroscope.comparison.splits import AnySplit, is_named, make_splits, stream_splits
 from heteroscope.core import (
     Identity,
     Progress,
@@ -22,7 +22,7 @@ from heteroscope.core import (
     table_file,
 )
 from heteroscope.data import Missing, Rows, Stream
-from heteroscope.datasets import PROCESSES, Protocol, Split
+from heteroscope.datasets import PROCESSES, Protocol
 from heteroscope.distributions import metrics
 
 N_SPLITS = 20  # as in the literature on these data sets
@@ -95,7 +95,6 @@ def compare(
     streamed = isinstance(data, Stream)
     check_positive_integer("n_splits", n_splits)
     protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
-    splits: Sequence[Split | StreamSplit]
     if isinstance(data, Stream):
         splits = stream_splits(data, target, test, n_splits)
         methods = methods or ("ours", *(name for name, baseline in BASELINES.items() if baseline.takes_streams))
@@ -124,9 +123,7 @@ def compare(
     return pd.DataFrame([record.as_row() for record in records])
 
 
-def _fit_and_score(
-    name: str, number: int, estimator: AnyEstimator, split: Split | StreamSplit, **store: Path
-) -> FitRecord:
+def _fit_and_score(name: str, number: int, estimator: AnyEstimator, split: AnySplit, **store: Path) -> FitRecord:
     """Return the record of one fit; an exception of the method becomes the record's error."""
     sizes, parameters = (len(split.x_train), len(split.y_test)), settings_of(estimator)
     start = time.perf_counter()

@@ -1,7 +1,7 @@
 """The training and test rows of a comparison: splits of a named set or a table, or a stream with test rows."""
 
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -22,14 +22,17 @@ class StreamSplit(NamedTuple):
     target_name: str
 
 
+AnySplit: TypeAlias = Split | StreamSplit
+
+
 def make_splits(
     data: str | Path, target: str | None, protocol: Protocol, n_splits: int, seed: int, missing: Missing
-) -> list[Split]:
+) -> list[AnySplit]:
     """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
         if target is not None:
             raise InputError(f"target={target!r} is for tables, and {data} is a named set: leave target out")
-        return datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)
+        return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
         raise InputError(f"{data} is a table: name the column to predict, such as target='price'")
     frame = read_table(Path(data))
@@ -43,7 +46,7 @@ def make_splits(
     return [_table_split(Path(data).name, frame, target, missing, cut) for cut in cuts]
 
 
-def stream_splits(stream: Stream, target: str | None, test: Rows | None, n_splits: int) -> list[StreamSplit]:
+def stream_splits(stream: Stream, target: str | None, test: Rows | None, n_splits: int) -> list[AnySplit]:
     """Return the stream with its test rows, `n_splits` times; the methods have another seed each time."""
     if test is None or target is not None:
         raise InputError("a stream has its own target but no test rows: give test, and leave target out")
