@@ -1,4 +1,4 @@
-"""Student-t regression: the likelihood is scipy's, a simulated t comes back, and all else follows the distribution."""
+"""Student-t forecasts: likelihood against scipy, divergence against quadrature, a posterior against its closed form."""
 
 import jax.numpy as jnp
 import numpy as np
