@@ -19,7 +19,7 @@ demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict,
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-soak: $(VENV)/.ready-dev  ## run before a release: random kills of many rounds and recipes at full size
+soak: $(VENV)/.ready-dev  ## run before a release: diagrams and streams killed at random, again and again
 	$(BIN)/python -m pytest -m soak
 
 # Old releases use what newer releases of their own dependencies have deprecated: here such warnings are no errors.

@@ -259,6 +259,7 @@ def test_killed_early_in_the_last_round_it_ends_in_the_same_diagram(script, unin
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_again_and_again_it_ends_in_the_same_diagram(script, uninterrupted, resume, tmp_path, seed):
     chance = random.Random(seed)

@@ -144,7 +144,7 @@ def test_a_narrowed_stage_has_the_joint_objective_and_its_gradient_at_the_held_n
     weight = random.uniform(0, 2, 30)
     with jax.enable_x64(True):
         rows = Batch(random.normal(size=(30, 2)), random.normal(1.0, 2.0, 30), weight / weight.mean())
-        params = jax.tree.map(np.float64, init_params(0, Architecture(2, (6, 6))))
+        params = jax.tree.map(lambda part: np.asarray(part, np.float64), init_params(0, Architecture(2, (6, 6))))
         params, where = hold_constant(params, rows, "leaky_relu", held), strengths(1.0, -0.5)
 
         def value_and_gradient(objective):

@@ -53,17 +53,17 @@ def _check_open_unit(name: str, value: object) -> float:
 
 def strengths(logit_rho: Float64, logit_gamma: Float64) -> Strengths:
     """rho, (1 - rho) gamma, (1 - rho)(1 - gamma) in float64; logits keep 1 - gamma exact where gamma rounds to one."""
-    rest = _log_expit(-np.float64(logit_rho))
+    rest = _log_expit(-np.asarray(logit_rho, np.float64))
     return Strengths(
-        likelihood=np.exp(_log_expit(np.float64(logit_rho))),
-        mean_penalty=np.exp(rest + _log_expit(np.float64(logit_gamma))),
-        precision_penalty=np.exp(rest + _log_expit(-np.float64(logit_gamma))),
+        likelihood=np.exp(_log_expit(np.asarray(logit_rho, np.float64))),
+        mean_penalty=np.exp(rest + _log_expit(np.asarray(logit_gamma, np.float64))),
+        precision_penalty=np.exp(rest + _log_expit(-np.asarray(logit_gamma, np.float64))),
     )
 
 
 def alpha_beta(logit_rho: Float64, logit_gamma: Float64) -> tuple[Float64, Float64]:
     """alpha = gamma (1 - rho) / rho, beta = (1 - gamma)(1 - rho) / rho: penalties for a likelihood of weight one."""
-    log_ratio, logit_gamma = -np.float64(logit_rho), np.float64(logit_gamma)
+    log_ratio, logit_gamma = -np.asarray(logit_rho, np.float64), np.asarray(logit_gamma, np.float64)
     return np.exp(log_ratio + _log_expit(logit_gamma)), np.exp(log_ratio + _log_expit(-logit_gamma))
 
 
@@ -71,7 +71,7 @@ def logits_from_alpha_beta(alpha: Float64, beta: Float64) -> tuple[Float64, Floa
     """logit rho = -log(alpha + beta) and logit gamma = log(alpha / beta): the inverse of `alpha_beta`."""
     if not (np.all(np.asarray(alpha) > 0) and np.all(np.asarray(beta) > 0)):
         raise InputError("alpha and beta must both be positive: without either penalty the objective has no minimum")
-    log_alpha, log_beta = np.log(np.float64(alpha)), np.log(np.float64(beta))
+    log_alpha, log_beta = np.log(np.asarray(alpha, np.float64)), np.log(np.asarray(beta, np.float64))
     return -np.logaddexp(log_alpha, log_beta), log_alpha - log_beta
 
 
