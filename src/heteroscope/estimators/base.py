@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from heteroscope.core import InputError, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, Stream, merge_rows, read_checked
+from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
     Architecture,
     Params,
@@ -30,6 +31,11 @@ MemberMoments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "memb
 
 class GaussianRegressor(RegressorMixin, BaseEstimator):
     """What all regressors here share: a Gaussian for every row, from one or more trained members."""
+
+    #: The attributes that `fit` sets, with their kinds: a model file holds these.
+    fitted_fields: ClassVar[FittedFields] = COMMON_FIELDS
+    #: How many outputs per row the second network has.
+    n_second_outputs: ClassVar[int] = 1
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The mean of every row, or with `return_std=True` the pair (mean, std), in the target's own units."""

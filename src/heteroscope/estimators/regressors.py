@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -25,6 +25,7 @@ from heteroscope.core import (
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, check_weights, member_seeds, refuse_store
+from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.networks import Params, Prediction, stack_members, widest_std
 from heteroscope.phases import diagnose
 from heteroscope.search import (
@@ -69,6 +70,13 @@ LENGTHS = (0.25, 1.0)  # of the trainings that a search tries, in max_steps, the
 
 class PointRegressor(GaussianRegressor):
     """What the regressors share that are fitted at a point (rho, gamma): the recipe, and a diagnosis in words."""
+
+    fitted_fields: ClassVar[FittedFields] = {
+        **NETWORK_FIELDS,
+        "rho_": FieldKind.NUMBER,
+        "gamma_": FieldKind.NUMBER,
+        "std_scale_": FieldKind.NUMBER,
+    }
 
     def diagnose(self) -> str:
         """A few lines for a person: which phase the fit is in, what that means, and what to do about it."""
@@ -270,6 +278,14 @@ class HeteroskedasticRegressorCV(PointRegressor):
     cv_results_, best_index_ : all points, as columns that `pandas.DataFrame` takes, and which was chosen.
     The others as in `HeteroskedasticRegressor`.
     """
+
+    fitted_fields: ClassVar[FittedFields] = {
+        **PointRegressor.fitted_fields,
+        "widest_std_": FieldKind.NUMBER,
+        "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
+        "cv_results_": FieldKind.COLUMNS,
+        "best_index_": FieldKind.INTEGER,
+    }
 
     def __init__(
         self,

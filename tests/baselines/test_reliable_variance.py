@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from heteroscope.baselines import ReliableVarianceRegressor
-from heteroscope.baselines.reliable import far_share, neighbour_order
+from heteroscope.baselines.reliable_variance import far_share, neighbour_order
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Batch
 from heteroscope.training.tile import _draw
@@ -79,7 +79,7 @@ def test_the_share_of_the_fixed_variance_by_distance():
 )
 def test_what_cannot_be_is_refused(setting, message):
     with pytest.raises(InputError, match=message):
-        ReliableVarianceRegressor(**setting).fit(np.arange(8.0)[:, None], np.arange(8.0))
+        ReliableVarianceRegressor().set_params(**setting).fit(np.arange(8.0)[:, None], np.arange(8.0))
 
 
 def test_rows_without_a_distance_are_refused():

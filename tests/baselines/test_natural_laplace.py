@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heteroscope.baselines import NaturalLaplaceRegressor, laplace
-from heteroscope.baselines.natural import natural_objective
-from heteroscope.baselines.trunks import share_trunk
+from heteroscope.baselines import NaturalLaplaceRegressor
+from heteroscope.baselines import laplace_approximation as laplace
+from heteroscope.baselines.natural_laplace import natural_objective
+from heteroscope.baselines.second_network import share_trunk
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
@@ -55,7 +56,7 @@ def test_evidence_and_variance_of_a_linear_model_of_known_noise_are_exact():
     # a weight of two is two rows: w copies have the density of their mean, and a factor that no model changes
     copies = 0.5 * np.sum(np.log(1 / rows.weight) + (1 - rows.weight) * np.log(2 * np.pi / precision))
     assert alone.log_evidence(np.array([prior, 1.0])) == pytest.approx(exact + copies, abs=1e-3)
-    points = laplace.visit(linear(mode, precision), rows.x, "tanh")
+    points = laplace.pass_through(linear(mode, precision), rows.x, "tanh")
     covariance = {"0.covariance": np.pad(np.linalg.inv(posterior), (0, 3))}
     expected = np.sum((design @ np.linalg.inv(posterior)) * design, axis=1)
     np.testing.assert_allclose(laplace.mean_variance(covariance, points), expected, rtol=1e-4)
@@ -74,7 +75,7 @@ def test_jacobians_and_curvature_are_jaxs():
     """H is the Hessian of the loss in the outputs, averaged over the model's own noise, between two Jacobians."""
     params = share_trunk(init_params(3, Architecture(2, (5, 4), "tanh")))
     rows = batch(12)
-    points = laplace.visit(params, rows.x, "tanh")
+    points = laplace.pass_through(params, rows.x, "tanh")
 
     def outputs(trunk, first, second, x):
         hidden = x
@@ -121,7 +122,7 @@ def test_a_kronecker_block_of_one_row_is_exact():
         alone = laplace.Dense(dense.matrix[low:high, low:high], dense.prior[low:high])
         assert block.log_det(priors) == pytest.approx(alone.log_det(priors), rel=1e-6)
     x = batch(5, seed=1).x
-    points = laplace.visit(params, x, "tanh")
+    points = laplace.pass_through(params, x, "tanh")
     block_diagonal = np.zeros_like(dense.matrix)
     for low, high in pairwise(edges):
         block_diagonal[low:high, low:high] = dense.matrix[low:high, low:high]
@@ -188,7 +189,7 @@ def test_the_objective_is_minus_the_log_posterior_density():
     rows = batch(9)
     weight = (rows.weight / rows.weight.mean()).astype(np.float32)
     found = natural_objective(params, rows._replace(weight=weight), Strengths(1.0, 0.2, 0.3), "tanh")
-    points = laplace.visit(params, rows.x, "tanh")
+    points = laplace.pass_through(params, rows.x, "tanh")
     density = stats.norm(points.mean(), points.precision() ** -0.5).logpdf(rows.y)
     expected = -np.average(density, weights=rows.weight) - 0.5 * np.log(2 * np.pi)
     assert float(found.likelihood) == pytest.approx(expected, rel=1e-4)
@@ -199,4 +200,4 @@ def test_the_objective_is_minus_the_log_posterior_density():
 @pytest.mark.parametrize("setting", [{"curvature": "diagonal"}, {"rounds": 0}, {"max_steps": 1.5}])
 def test_what_cannot_be_is_refused(setting):
     with pytest.raises(InputError, match=f"{next(iter(setting))} must be"):
-        NaturalLaplaceRegressor(**setting).fit(np.arange(8.0)[:, None], np.arange(8.0))
+        NaturalLaplaceRegressor().set_params(**setting).fit(np.arange(8.0)[:, None], np.arange(8.0))

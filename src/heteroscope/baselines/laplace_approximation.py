@@ -4,12 +4,11 @@ log evidence = log p(y | w*) - sum_k prior_k |w*_k - centre|^2 / 2 + sum_k count
                - log det(H + prior) / 2,        H = sum_i weight_i J_i^T F_i J_i
 
 w* is the mode, J_i the Jacobian of both outputs and F_i their Fisher information at row i: H is the generalised
-Gauss-Newton matrix. It is dense ("full"), or of a Kronecker product a hidden layer and dense in the output layers
-("kronecker"). Everything here is in double precision and outside the training program.
+Gauss-Newton matrix. It is kept as one matrix ("full"), or as one Kronecker product per hidden layer and one matrix for
+the output layers ("kronecker"). Everything here is in double precision and outside the training program.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,40 +18,46 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from heteroscope.networks import ACTIVATIONS, PRECISION_FLOOR, UNIT_PRECISION_BIAS, Params
+from heteroscope.data import Batch
+from heteroscope.networks import ACTIVATIONS, PRECISION_FLOOR, UNIT_PRECISION_BIAS, Network, Params
 
 CURVATURES = ("full", "kronecker")
-FULL_WEIGHTS = 1000  # up to here H is kept as it is: its inverse takes a fraction of a second and 8 MB
-PRIOR_RANGE = (1e-6, 1e6)
-_BLOCK = 1000  # rows whose Jacobians are held at once
+FULL_WEIGHTS = 1000  # "auto" keeps H full up to so many weights: it takes 8 MB, and a fraction of a second to invert
+PRIOR_RANGE = (1e-6, 1e6)  # prior precisions that are searched
+_BLOCK = 1000  # rows whose Jacobians are in memory at once
 
-Priors = Float[np.ndarray, "2"]  # of trunk and first output layer, and of the second output layer
+#: Prior precision of hidden layers and first output layer, and of the second output layer.
+Priors = Float[np.ndarray, "2"]
 
 
-class Points(NamedTuple):
-    """Rows as the network sees them on its way: inputs of every layer with a one, slopes of both outputs, outputs."""
+class NetworkPass(NamedTuple):
+    """A pass of rows through a network, forward and back.
+
+    `inputs` are each layer's inputs with a one for the bias, `slopes` the derivatives of both outputs by each hidden
+    layer's sum before the activation, and `outputs` the two outputs.
+    """
 
     inputs: tuple[Float[np.ndarray, "point _"], ...]
     slopes: tuple[Float[np.ndarray, "point 2 _"], ...]
     outputs: Float[np.ndarray, "point 2"]
 
     def precision(self) -> Float[np.ndarray, " point"]:
-        """softplus of the second output."""
+        """Return softplus of the second output."""
         return np.logaddexp(0.0, self.outputs[:, 1]) + PRECISION_FLOOR
 
     def mean(self) -> Float[np.ndarray, " point"]:
-        """first output / precision."""
+        """Return first output / precision."""
         return self.outputs[:, 0] / self.precision()
 
     def mean_slope(self) -> Float[np.ndarray, "point 2"]:
-        """Derivatives of the mean by both outputs."""
+        """Return the derivatives of the mean by both outputs."""
         precision = self.precision()
         return np.stack([1.0 / precision, -self.mean() / precision * expit(self.outputs[:, 1])], axis=1)
 
     def fisher(self) -> Float[np.ndarray, "point 2 2"]:
-        """Covariance of the outputs' scores: [[1, -m s], [-m s, (m^2 + 1 / (2 p)) s^2]] / p.
+        """Return the Fisher information of the outputs: [[1, -m s], [-m s, (m^2 + 1 / (2 p)) s^2]] / p.
 
-        m and p are mean and precision, s is the precision's derivative by its output.
+        m and p are mean and precision, s is the derivative of the precision by its output.
         """
         mean, precision, slope = self.mean(), self.precision(), expit(self.outputs[:, 1])
         cross = -mean * slope
@@ -61,8 +66,8 @@ class Points(NamedTuple):
         return np.stack(rows, 1) / precision[:, None, None]
 
 
-def visit(params: Params, x: Float[np.ndarray, "point feature"], activation: str) -> Points:
-    """Forward and back through a network with a shared trunk, in double precision."""
+def pass_through(params: Params, x: Float[np.ndarray, "point feature"], activation: str) -> NetworkPass:
+    """Pass rows forward and back through a network with a shared trunk, in double precision."""
     function = ACTIVATIONS[activation]
     derivative = jax.vmap(jax.grad(lambda value: function(value)))
     hidden = np.asarray(x, np.float64)
@@ -82,27 +87,30 @@ def visit(params: Params, x: Float[np.ndarray, "point feature"], activation: str
         slope = back * bends[number][:, None, :]
         slopes.insert(0, slope)
         back = slope @ np.asarray(params.mean[number].weight, np.float64).T
-    return Points(tuple(inputs), tuple(slopes), outputs)
+    return NetworkPass(tuple(inputs), tuple(slopes), outputs)
 
 
 class Dense(NamedTuple):
-    """A block of H, and which of the two priors each of its weights has."""
+    """A full block of H, and which of the two priors each of its weights has."""
 
     matrix: Float[np.ndarray, "weight weight"]
     prior: Int[np.ndarray, " weight"]
 
     def log_det(self, priors: Priors) -> float:
-        """log det(H + prior)."""
+        """Return log det(H + prior)."""
         return float(np.linalg.slogdet(self.matrix + np.diag(priors[self.prior]))[1])
 
     def arrays(self, priors: Priors) -> dict[str, np.ndarray]:
-        """What predictions need: the covariance."""
+        """Return what predictions need: the covariance."""
         factor = cho_factor(self.matrix + np.diag(priors[self.prior]), lower=True)
         return {"covariance": cho_solve(factor, np.eye(len(self.matrix)))}
 
 
 class Kronecker(NamedTuple):
-    """A hidden layer's block of H as (average of inputs inputs^T) x (sum of slopes F slopes^T), both diagonalised."""
+    """A hidden layer's block of H: (average of inputs inputs^T) x (sum of slopes F slopes^T).
+
+    Both factors are kept as eigenvalues and eigenvectors.
+    """
 
     input_values: Float[np.ndarray, " input"]
     input_vectors: Float[np.ndarray, "input input"]
@@ -110,11 +118,11 @@ class Kronecker(NamedTuple):
     slope_vectors: Float[np.ndarray, "unit unit"]
 
     def log_det(self, priors: Priors) -> float:
-        """log det(H + prior)."""
+        """Return log det(H + prior)."""
         return float(np.sum(np.log(np.outer(self.input_values, self.slope_values) + priors[0])))
 
     def arrays(self, priors: Priors) -> dict[str, np.ndarray]:
-        """What predictions need: the directions, and the variance along each pair of them."""
+        """Return what predictions need: the eigenvectors, and the variance along each pair of them."""
         return {
             "input_vectors": self.input_vectors,
             "slope_vectors": self.slope_vectors,
@@ -123,7 +131,7 @@ class Kronecker(NamedTuple):
 
 
 class Laplace(NamedTuple):
-    """A mode with the curvature around it: all that the evidence of a pair of priors depends on."""
+    """A mode with the curvature around it: all that the evidence of the priors depends on."""
 
     blocks: tuple[Dense | Kronecker, ...]
     log_likelihood: float
@@ -131,12 +139,12 @@ class Laplace(NamedTuple):
     squared_norms: Float[np.ndarray, "2"]
 
     def log_evidence(self, priors: Priors) -> float:
-        """The formula at the head of this file."""
+        """Return the log evidence by the formula at the head of this file."""
         penalty = 0.5 * np.sum(priors * self.squared_norms) - 0.5 * np.sum(self.counts * np.log(priors))
         return float(self.log_likelihood - penalty - 0.5 * sum(block.log_det(priors) for block in self.blocks))
 
     def best_priors(self, priors: Priors) -> Priors:
-        """The priors of highest evidence around this mode, sought from the given ones."""
+        """Return the priors of highest evidence around this mode; the search starts at the given ones."""
 
         def loss(logs: np.ndarray) -> float:
             return -self.log_evidence(np.exp(logs))
@@ -145,7 +153,7 @@ class Laplace(NamedTuple):
         return np.exp(minimize(loss, np.log(priors), method="L-BFGS-B", bounds=[(low, high)] * 2).x)
 
     def arrays(self, priors: Priors) -> dict[str, np.ndarray]:
-        """The posterior, for `mean_variance`: `0.covariance`, or `0.input_vectors`, ... layer by layer."""
+        """Return the posterior for `mean_variance`: `0.covariance`, or `0.input_vectors`, ... for each layer."""
         return {
             f"{number}.{name}": array
             for number, block in enumerate(self.blocks)
@@ -153,14 +161,16 @@ class Laplace(NamedTuple):
         }
 
 
-def choose_curvature(wanted: str, params: Params) -> str:
-    """What "auto" means: full for as many weights as `FULL_WEIGHTS`, Kronecker beyond."""
-    return wanted if wanted != "auto" else ("full" if _counts(params).sum() <= FULL_WEIGHTS else "kronecker")
+def resolve_curvature(curvature: str, params: Params) -> str:
+    """Return the curvature, and for "auto": full up to `FULL_WEIGHTS` weights, Kronecker beyond."""
+    if curvature != "auto":
+        return curvature
+    return "full" if _counts(params).sum() <= FULL_WEIGHTS else "kronecker"
 
 
-def approximate(params: Params, batch: Any, activation: str, curvature: str) -> Laplace:
-    """Laplace's approximation around `params`, a mode for the rows of `batch` (standardised x, y and their weights)."""
-    points = visit(params, batch.x, activation)
+def approximate(params: Params, batch: Batch, activation: str, curvature: str) -> Laplace:
+    """Return Laplace's approximation around `params`, a mode for the standardised rows of `batch`."""
+    points = pass_through(params, np.asarray(batch.x), activation)
     y, weight = np.asarray(batch.y, np.float64), np.asarray(batch.weight, np.float64)
     precision = points.precision()
     each = 0.5 * (np.log(precision) - precision * (y - points.mean()) ** 2 - np.log(2 * np.pi))
@@ -169,8 +179,8 @@ def approximate(params: Params, batch: Any, activation: str, curvature: str) -> 
     return Laplace(blocks, float(weight @ each), _counts(params), _squared_norms(params))
 
 
-def mean_variance(arrays: dict[str, np.ndarray], points: Points) -> Float[np.ndarray, " point"]:
-    """d^T (H + prior)^-1 d a row, d the gradient of the mean by all weights: how uncertain weights leave the mean."""
+def mean_variance(arrays: dict[str, np.ndarray], points: NetworkPass) -> Float[np.ndarray, " point"]:
+    """Return d^T (H + prior)^-1 d per row, with d the gradient of the mean by all weights: the variance of the mean."""
     slope = points.mean_slope()
     head = slope[:, :, None] * points.inputs[-1][:, None, :]
     hidden = [np.einsum("nk,nku->nu", slope, part) for part in points.slopes]
@@ -188,7 +198,8 @@ def mean_variance(arrays: dict[str, np.ndarray], points: Points) -> Float[np.nda
     return total
 
 
-def _full(points: Points, fisher: Float[np.ndarray, "point 2 2"]) -> tuple[Dense]:
+def _full(points: NetworkPass, fisher: Float[np.ndarray, "point 2 2"]) -> tuple[Dense]:
+    """Return H as one block."""
     n_trunk = sum(a.shape[1] * b.shape[2] for a, b in zip(points.inputs, points.slopes, strict=False))
     n_head = points.inputs[-1].shape[1]
     matrix = np.zeros((n_trunk + 2 * n_head, n_trunk + 2 * n_head))
@@ -199,8 +210,8 @@ def _full(points: Points, fisher: Float[np.ndarray, "point 2 2"]) -> tuple[Dense
     return (Dense(matrix, np.repeat([0, 1], [n_trunk + n_head, n_head])),)
 
 
-def _jacobian(points: Points, rows: slice) -> Float[np.ndarray, "point 2 weight"]:
-    """Both outputs by the weights and biases of each hidden layer, of the first and of the second output layer."""
+def _jacobian(points: NetworkPass, rows: slice) -> Float[np.ndarray, "point 2 weight"]:
+    """Return derivatives of both outputs by the weights and biases of hidden layers, first and second output layer."""
     parts = [
         (a[rows, None, :, None] * b[rows, :, None, :]).reshape(len(a[rows]), 2, -1)
         for a, b in zip(points.inputs, points.slopes, strict=False)
@@ -210,8 +221,11 @@ def _jacobian(points: Points, rows: slice) -> Float[np.ndarray, "point 2 weight"
     return np.concatenate([*parts, heads], axis=2)
 
 
-def _kronecker(points: Points, fisher: Float[np.ndarray, "point 2 2"], weight: np.ndarray) -> tuple[Any, ...]:
-    blocks: list[Any] = []
+def _kronecker(
+    points: NetworkPass, fisher: Float[np.ndarray, "point 2 2"], weight: np.ndarray
+) -> tuple[Dense | Kronecker, ...]:
+    """Return one Kronecker block for each hidden layer and a full block for the output layers."""
+    blocks: list[Dense | Kronecker] = []
     for a, b in zip(points.inputs, points.slopes, strict=False):
         inputs = np.linalg.eigh((a * weight[:, None]).T @ a / weight.sum())
         slopes = np.linalg.eigh(np.einsum("nku,nkl,nlv->uv", b, fisher, b, optimize=True))
@@ -230,15 +244,16 @@ def _with_one(values: Float[np.ndarray, "point _"]) -> Float[np.ndarray, "point 
 
 
 def _counts(params: Params) -> Float[np.ndarray, "2"]:
+    """Return how many weights and biases have each of the two priors."""
     return np.array([_size(params.mean), _size(params.precision[-1:])], float)
 
 
-def _size(layers: Sequence[Any]) -> int:
+def _size(layers: Network) -> int:
     return sum(part.size for layer in layers for part in layer)
 
 
 def _squared_norms(params: Params) -> Float[np.ndarray, "2"]:
-    """|weights and biases|^2 of the first network, and of the second's output layer around unit precision."""
+    """Return |weights and biases|^2 of the first network and of the second output layer, centred at unit precision."""
     second = params.precision[-1]
     first = sum(float(np.sum(np.square(part, dtype=np.float64))) for layer in params.mean for part in layer)
     offset = np.asarray(second.bias, np.float64) - UNIT_PRECISION_BIAS

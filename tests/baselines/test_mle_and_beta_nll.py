@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heteroscope.baselines.heads import precision_head, variance_head
-from heteroscope.baselines.objectives import BetaNLL, decay_logits
-from heteroscope.core.errors import InputError
-from heteroscope.core.regularisation import Strengths, strengths
+from heteroscope.baselines.mle_and_beta_nll import BetaNLL
+from heteroscope.baselines.second_network import precision_head, variance_head
+from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import gaussian_nll, joint_objective
@@ -79,19 +78,6 @@ def test_equal_settings_are_one_program_and_travel_to_other_processes():
     assert hash(BetaNLL(0.5)) == hash(BetaNLL(0.5))
     assert BetaNLL(0.5) != BetaNLL(0.4)
     assert pickle.loads(pickle.dumps(BetaNLL(0.5))) == BetaNLL(0.5)
-
-
-@pytest.mark.parametrize("decay", [0, 1e-8, 0.01, 3.0])
-def test_the_logits_of_a_weight_decay_give_back_the_weight_decay(decay):
-    found = strengths(*decay_logits(decay))
-    assert found.mean_penalty / found.likelihood == pytest.approx(decay, rel=1e-12)
-    assert found.precision_penalty / found.likelihood == pytest.approx(decay, rel=1e-12)
-
-
-@pytest.mark.parametrize("decay", [-1e-3, np.inf, np.nan, "much", None, True])
-def test_a_weight_decay_that_is_none_is_refused(decay):
-    with pytest.raises(InputError, match="weight_decay must be"):
-        decay_logits(decay)
 
 
 def test_the_two_heads_are_each_others_inverse():

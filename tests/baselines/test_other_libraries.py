@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heteroscope.baselines.peers import CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
+from heteroscope.baselines.other_libraries import CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
 from heteroscope.core.errors import InputError
 
 PEERS = [

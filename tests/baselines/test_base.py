@@ -13,8 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import load_model, save_model
 from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor, MLERegressor
-from heteroscope.baselines.regressor import DECAYS
+from heteroscope.baselines.base import DECAYS, check_weight_decay, decay_logits
 from heteroscope.core.errors import InputError
+from heteroscope.core.regularisation import strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import merge_rows
 from heteroscope.distributions.metrics import nll
@@ -194,12 +195,25 @@ def test_pickles_clones_and_model_folders_keep_every_bit(make, tmp_path):
         np.testing.assert_array_equal(again.trials_["held_out_nll"], model.trials_["held_out_nll"])
 
 
+@pytest.mark.parametrize("decay", [0, 1e-8, 0.01, 3.0])
+def test_the_logits_of_a_weight_decay_give_back_the_weight_decay(decay):
+    found = strengths(*decay_logits(decay))
+    assert found.mean_penalty / found.likelihood == pytest.approx(decay, rel=1e-12)
+    assert found.precision_penalty / found.likelihood == pytest.approx(decay, rel=1e-12)
+
+
+@pytest.mark.parametrize("decay", [-1e-3, np.inf, np.nan, "much", None, True])
+def test_a_weight_decay_that_is_none_is_refused(decay):
+    with pytest.raises(InputError, match="weight_decay must be"):
+        check_weight_decay(decay)
+
+
 X, Y, *_ = two_groups()
 UGLY = {
     "beta above one": (BetaNLLRegressor(1.5), X, Y, "beta must be"),
-    "beta is text": (BetaNLLRegressor("0.5"), X, Y, "beta must be"),
+    "beta is text": (BetaNLLRegressor().set_params(beta="0.5"), X, Y, "beta must be"),
     "no members": (MLEEnsembleRegressor(0), X, Y, "n_members must be"),
-    "half a step": (MLERegressor(max_steps=0.5), X, Y, "max_steps must be"),
+    "half a step": (MLERegressor().set_params(max_steps=0.5), X, Y, "max_steps must be"),
     "negative decay": (MLERegressor(weight_decay=-1), X, Y, "weight_decay must be"),
     "decay is a word": (MLERegressor(weight_decay="some"), X, Y, "weight_decay must be"),
     "nothing to choose by": (MLERegressor(held_out=0), X, Y, "held-out rows"),
