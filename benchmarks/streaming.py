@@ -22,7 +22,7 @@ from heteroscope import comparison
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
-from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.datasets.climsim_generated import truth, write_made_up
 from heteroscope.distributions import metrics
 from heteroscope.networks.model import Architecture
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe

@@ -10,7 +10,7 @@ from heteroscope import load_model
 from heteroscope.cli import main
 from heteroscope.core.errors import InputError
 from heteroscope.datasets.climsim import INPUTS, OUTPUTS, PAPER, climsim_stream, draw_test_rows, is_climsim
-from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.datasets.climsim_generated import truth, write_made_up
 from heteroscope.distributions import metrics
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float64
 
 from heteroscope.core import InputError
-from heteroscope.data.columns import (
+from heteroscope.data.table_columns import (
     CategoricalColumn,
     NumericColumn,
     Unknown,

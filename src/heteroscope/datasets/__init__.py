@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 from heteroscope.core import Identity, InputError, named_set
 from heteroscope.datasets import climsim, simulated, uci
 from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
-from heteroscope.datasets.climsim_made_up import write_made_up
+from heteroscope.datasets.climsim_generated import write_made_up
 from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.splitting import Indices, Sample, Split, literature_splits, paper_split
 

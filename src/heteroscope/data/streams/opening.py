@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from jaxtyping import Float
 
 from heteroscope.core import InputError
-from heteroscope.data.streams.labelled_files import NETCDF, LabelledStream
+from heteroscope.data.streams.netcdf_and_zarr_files import NETCDF, XarrayStream
 from heteroscope.data.streams.npy_files import NpyStream
 from heteroscope.data.streams.parquet_files import ParquetStream
 from heteroscope.data.streams.stream import Block, Stream
@@ -117,7 +117,7 @@ def _one(path: Path, target: str, features: tuple[str, ...] | None) -> Stream:
     if path.suffix.lower() == ".parquet":
         return ParquetStream(path, target, features)
     if path.suffix.lower() in (*NETCDF, ".zarr") or path.is_dir():
-        return LabelledStream(path, target, features)
+        return XarrayStream(path, target, features)
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name, or give the full path")
     raise InputError(f"{path} is no stream: give .parquet, .zarr or .nc, or a pair (inputs.npy, targets.npy)")

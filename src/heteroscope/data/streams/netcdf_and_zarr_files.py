@@ -13,7 +13,7 @@ from heteroscope.data.streams.stream import Stream
 NETCDF = (".nc", ".nc4", ".cdf")
 
 
-class LabelledStream(Stream):
+class XarrayStream(Stream):
     """One Zarr store or NetCDF file: `target` is a variable of one dimension, rows run along it.
 
     Features are all other variables that begin with this dimension, by name (a Zarr store has no order of its own),
