@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heteroscope.core.defaults import resolve_batch_size, resolve_max_steps
+from heteroscope.core.auto_rules import resolve_batch_size, resolve_max_steps
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import merge_rows
 
