@@ -83,9 +83,7 @@ def test_tests_run_under_the_flags_of_the_caller_with_programs_of_their_own(flag
 
     def seen(environment):
         run = [sys.executable, "-c", script]
-        out = subprocess.run(
-            run, env=environment, cwd=processors.TESTS.parent, capture_output=True, text=True, check=True
-        )
+        out = subprocess.run(run, env=environment, cwd=root, capture_output=True, text=True, check=True)
         return json.loads(out.stdout)
 
     own = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "XLA_"))}
