@@ -83,7 +83,7 @@ class Stream(ABC):
         edges = [*range(0, self.n_rows, size), self.n_rows]
         return [Block(first, stop) for first, stop in pairwise(edges)]
 
-    def steps(self, epochs: float, batch_size: int = 256) -> int:
+    def steps(self, epochs: float | int, batch_size: int = 256) -> int:
         """Return the number of training steps in which every row is read `epochs` times.
 
         Parameters
