@@ -108,9 +108,7 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
         raise InputError(f"n_splits={n_splits}: choose at least one split")
     if protocol == "literature":
         if name in simulated.PROCESSES:
-            raise InputError(
-                f"{name} is simulated and has no rows to split 90/10: use protocol='paper', which draws new rows"
-            )
+            raise InputError(f"{name} is simulated and has no rows to split 90/10: use protocol='paper' for new rows")
         sample = uci.sample(name)
         cuts = literature_splits(len(sample.y), n_splits or 20, seed)
         return [sample.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]

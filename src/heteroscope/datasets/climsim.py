@@ -116,7 +116,7 @@ def draw_test_rows(folder: str | Path, target: str = SOLAR_FLUX, n_rows: int = T
 
 
 def create_files(folder: str | Path, part: Part, n_rows: int) -> Sequence[NpyFile]:
-    """Write the headers of a part's two files in the published format (float32, row after row); rows are added later."""
+    """Write the headers of a part's two files in the published format (float32, C order); rows are added later."""
     made = []
     for name, n_columns in zip(file_names(part), (len(INPUTS), len(OUTPUTS)), strict=True):
         path = Path(folder) / name

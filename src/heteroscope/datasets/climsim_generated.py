@@ -95,12 +95,12 @@ def truth(x: Float[np.ndarray, "row feature"], target: str) -> OutputDistributio
     OutputDistribution
         `mean` and `std` of each row, in the units of the output.
     """
-    mean, std = _DISTRIBUTIONS[full_name(target)](_State.of(np.asarray(x, np.float64)))
+    mean, std = _DISTRIBUTIONS[full_name(target)](_Atmosphere.of(np.asarray(x, np.float64)))
     return OutputDistribution(mean, std)
 
 
 def draw_inputs(first: int, n_rows: int, random: np.random.Generator) -> Float[np.ndarray, "row feature"]:
-    """Draw rows first, ..., first + n_rows - 1 of the inputs: 384 columns per time step, one after another in longitude."""
+    """Draw rows first, ..., first + n_rows - 1 of the inputs: 384 columns per time step, around the globe."""
     row = np.arange(first, first + n_rows)
     modes = random.standard_normal((2, n_rows, N_MODES)).astype(np.float32)
     roughness = random.standard_normal((2, n_rows, LEVELS), np.float32)
@@ -118,7 +118,7 @@ def draw_inputs(first: int, n_rows: int, random: np.random.Generator) -> Float[n
 
 def _draw_outputs(x: Float[np.ndarray, "row feature"], random: np.random.Generator) -> Float[np.ndarray, "row output"]:
     """Draw all outputs given the inputs."""
-    state = _State.of(x.astype(np.float64))
+    state = _Atmosphere.of(x.astype(np.float64))
     y = random.standard_normal((len(x), len(OUTPUTS)), np.float32)
     for column, name in enumerate(OUTPUTS):
         mean, std = _DISTRIBUTIONS[name](state)
@@ -126,7 +126,7 @@ def _draw_outputs(x: Float[np.ndarray, "row feature"], random: np.random.Generat
     return y
 
 
-class _State(NamedTuple):
+class _Atmosphere(NamedTuple):
     """What outputs depend on: dimensionless anomalies, cloud cover from 0 to 1, and incoming sunlight in W/m^2."""
 
     temperature: Float[np.ndarray, "row level"]
@@ -137,7 +137,7 @@ class _State(NamedTuple):
     cloud: Float[np.ndarray, " row"]
 
     @classmethod
-    def of(cls, x: Float[np.ndarray, "row feature"]) -> "_State":
+    def of(cls, x: Float[np.ndarray, "row feature"]) -> "_Atmosphere":
         """Compute the state from the inputs."""
         temperature = (x[:, :LEVELS] - _TEMPERATURE) / 8.0
         humidity = np.log(x[:, LEVELS : 2 * LEVELS] / _HUMIDITY) / 0.35
@@ -146,13 +146,13 @@ class _State(NamedTuple):
 
 
 #: A function that gives mean and standard deviation of one output.
-_Distribution: TypeAlias = Callable[[_State], tuple[np.ndarray, np.ndarray]]
+_Distribution: TypeAlias = Callable[[_Atmosphere], tuple[np.ndarray, np.ndarray]]
 
 
 def _solar(share: float) -> _Distribution:
     """Return the distribution of a solar output: clouds reduce its mean and raise its noise."""
 
-    def distribution(state: _State) -> tuple[np.ndarray, np.ndarray]:
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
         mean = state.sunlight * (0.78 - 0.5 * state.cloud)
         noise = 20.0 + 0.14 * state.sunlight * state.cloud
         return share * mean, share * noise
@@ -164,14 +164,14 @@ def _rate(level: int, humidity: bool) -> _Distribution:
     """Return the distribution of the rate of change of humidity or temperature at one level."""
     size = 3e-8 * (0.1 + _LEVEL[level]) if humidity else 2e-5
 
-    def distribution(state: _State) -> tuple[np.ndarray, np.ndarray]:
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
         anomaly = (state.humidity if humidity else state.temperature)[:, level]
         return size * np.tanh(state.cloud * anomaly), size * (0.2 + 0.3 * state.cloud)
 
     return distribution
 
 
-def _long_wave(state: _State) -> tuple[np.ndarray, np.ndarray]:
+def _long_wave(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of the downward long-wave flux."""
     return 300.0 + 40.0 * state.cloud + 15.0 * state.temperature[:, -1], 5.0 + 10.0 * state.cloud
 
@@ -179,7 +179,7 @@ def _long_wave(state: _State) -> tuple[np.ndarray, np.ndarray]:
 def _rain(size: float) -> _Distribution:
     """Return the distribution of a precipitation rate: its mean grows with the square of cloud cover."""
 
-    def distribution(state: _State) -> tuple[np.ndarray, np.ndarray]:
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
         return size * state.cloud**2 * (1.0 + 0.5 * np.tanh(state.heat - 1.0)), size * (0.1 + 0.5 * state.cloud)
 
     return distribution

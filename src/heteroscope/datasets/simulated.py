@@ -1,8 +1,8 @@
 """Simulated sets y = mean(x) + noise(x) * epsilon with known mean and noise, and homoskedastic twins, noise(x) = 1.
 
 Inputs and targets are scaled to mean zero and standard deviation one; test rows are scaled by the statistics of the
-training rows. With the same seed, a set and its homoskedastic twin have the same x and epsilon, so that they differ only
-in the shape of the noise.
+training rows. With the same seed, a set and its homoskedastic twin have the same x and epsilon: only the shape of the
+noise differs.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ from heteroscope.data.streams.stream import NETCDF_SUFFIXES, Block, Stream
 
 GROUP_ROWS = 16_384  # rows of each row group that `repack` writes
 
-PathLike: TypeAlias = str | os.PathLike[str]
+FilePath: TypeAlias = str | os.PathLike[str]
 
 
 class ChainedStream(Stream):
@@ -62,7 +62,7 @@ class ChainedStream(Stream):
 
 
 def open_stream(
-    where: PathLike | Sequence[PathLike], target: str | int | None = None, features: Sequence[str] | None = None
+    where: FilePath | Sequence[FilePath], target: str | int | None = None, features: Sequence[str] | None = None
 ) -> Stream:
     """Open data on disk as a stream; only names and sizes are read, not yet the rows.
 
@@ -106,7 +106,7 @@ def is_store(path: Path) -> bool:
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata"))
 
 
-def repack(source: PathLike, folder: PathLike) -> list[Path]:
+def repack(source: FilePath, folder: FilePath) -> list[Path]:
     """Copy Parquet files into files with row groups of 16,384 rows, small enough to be shuffled in memory.
 
     Parameters
