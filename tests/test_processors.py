@@ -78,11 +78,12 @@ def test_a_script_runs_as_another_processor_would():
 @pytest.mark.parametrize("flags", ["", "--xla_cpu_max_isa=SSE4_2"])
 def test_tests_run_under_the_flags_of_the_caller_with_programs_of_their_own(flags, tmp_path):
     script = (
-        "import json, os\nfrom tests import conftest\nprint(json.dumps([os.environ[k] for k in conftest.SETTINGS]))"
+        "import json, os; from tests.conftest import SETTINGS; print(json.dumps([os.environ[k] for k in SETTINGS]))"
     )
 
     def seen(environment):
         run = [sys.executable, "-c", script]
+        root = processors.TESTS.parent
         out = subprocess.run(run, env=environment, cwd=root, capture_output=True, text=True, check=True)
         return json.loads(out.stdout)
 

@@ -30,8 +30,8 @@ class Graph(NamedTuple):
     def of(cls, weights: Field, edges: Edges, stiffness: Float[np.ndarray, " edge"]) -> "Graph":
         """A connected graph with its edges in the order that the solver needs."""
         n = len(weights)
-        # scipy.sparse.csgraph takes 32-bit indices only, in its older releases
-        lengths = coo_array((1.0 / stiffness, edges.T.astype(np.int32)), shape=(n, n))
+        ends: Edges = edges.astype(np.int32)  # older releases of scipy.sparse.csgraph take no other indices
+        lengths = coo_array((1.0 / stiffness, ends.T), shape=(n, n))
         in_tree = minimum_spanning_tree(lengths).astype(bool)
         order = np.argsort(~in_tree.tocsr()[edges[:, 0], edges[:, 1]].astype(bool), kind="stable")
         return cls(weights, edges[order], stiffness[order])
