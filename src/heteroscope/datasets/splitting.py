@@ -17,7 +17,7 @@ Indices: TypeAlias = tuple[Int64[np.ndarray, " train"], Int64[np.ndarray, " test
 class Split:
     """Training and test rows of one data set, in the units of its source.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name of the data set.
@@ -29,7 +29,7 @@ class Split:
         The names of the inputs.
     target_name, target_unit : str
         The name and unit of the target; a pure number has the unit "".
-    identity : dict or None
+    identity : dict or None, default=None
         Which rows these are, in words and numbers, equal on all processors even if the last digits of the rows are not.
         None: the rows are identified by their bytes.
     """
@@ -47,7 +47,21 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """All rows of one data set, not yet divided into training and test rows."""
+    """All rows of one data set, not yet divided into training and test rows.
+
+    Parameters
+    ----------
+    name : str
+        The name of the data set.
+    x : array of shape (row, feature)
+        The inputs.
+    y : array of shape (row,)
+        The targets.
+    feature_names : tuple of str
+        The names of the inputs.
+    target_name, target_unit : str
+        The name and unit of the target; a pure number has the unit "".
+    """
 
     name: str
     x: Float64[np.ndarray, "row feature"]
@@ -57,7 +71,20 @@ class Sample:
     target_unit: str
 
     def split(self, indices: Indices, identity: Identity | None = None) -> Split:
-        """Return a `Split` with copies of these training and test rows, identified by `identity`."""
+        """Divide the rows into training and test rows.
+
+        Parameters
+        ----------
+        indices : pair of integer arrays
+            The numbers of the training rows and of the test rows.
+        identity : dict or None, default=None
+            The identity of the result, see `Split`.
+
+        Returns
+        -------
+        Split
+            Copies of these rows.
+        """
         train, test = indices
         return Split(
             name=self.name,
@@ -73,12 +100,40 @@ class Sample:
 
 
 def paper_split(n: int, seed: int = 0) -> Indices:
-    """Divide n rows at random: two thirds, rounded, for training and the rest for testing."""
+    """Divide n rows at random: two thirds, rounded, for training and the rest for testing.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    seed : int, default=0
+        The seed of the draw.
+
+    Returns
+    -------
+    train, test : arrays of int
+        The numbers of the training rows and of the test rows.
+    """
     return _cut(n, round(2 * n / 3), np.random.default_rng(seed))
 
 
 def literature_splits(n: int, n_splits: int = 20, seed: int = 0) -> Iterator[Indices]:
-    """Yield `n_splits` random divisions of n rows, 90 % for training; the k-th does not depend on `n_splits`."""
+    """Yield independent random divisions of n rows, 90 % for training and the rest for testing.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    n_splits : int, default=20
+        The number of divisions; the k-th does not depend on it.
+    seed : int, default=0
+        The seed of all of them.
+
+    Yields
+    ------
+    train, test : arrays of int
+        The numbers of the training rows and of the test rows.
+    """
     for rng in np.random.default_rng(seed).spawn(n_splits):
         yield _cut(n, round(0.9 * n), rng)
 
