@@ -96,7 +96,7 @@ class TableEncoder:
                 notes.append(f"column {name!r} has {series.isna().sum()} missing values, filled with {column.fill!r}")
         if not columns:
             raise InputError(
-                f"no column but the target {target!r} varies over the {len(frame)} rows: bring more rows or columns"
+                f"no column but the target {target!r} varies over the {len(frame)} rows: add more rows or columns"
             )
         return cls(target, tuple(columns), tuple(notes))
 
