@@ -36,7 +36,7 @@ DECAY = LINEAR | {"weight_decay": 1e-3}
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch):
-    for place in ("heteroscope.baselines.trained", "heteroscope.estimators.regressors"):
+    for place in ("heteroscope.baselines.trained", "heteroscope.estimators.search_cv"):
         monkeypatch.setattr(f"{place}.train", train)
 
 

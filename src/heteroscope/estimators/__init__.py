@@ -2,7 +2,7 @@
 
 from heteroscope.estimators.base import GaussianRegressor, MemberMoments, member_seeds, refuse_store, refuse_stream
 from heteroscope.estimators.optuna_search import OptunaObjective
-from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
+from heteroscope.estimators.search_cv import HeteroskedasticRegressor, HeteroskedasticRegressorCV, PointRegressor
 
 __all__ = [
     "GaussianRegressor",

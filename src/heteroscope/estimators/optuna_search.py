@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
 from heteroscope.core import DIAGONAL_LOGITS, InputError
-from heteroscope.estimators.regressors import HeteroskedasticRegressor
+from heteroscope.estimators.search_cv import HeteroskedasticRegressor
 from heteroscope.search import row_loss
 
 

@@ -8,7 +8,7 @@ from sklearn.utils import check_consistent_length
 
 from heteroscope.core import InputError, resolve_folds
 from heteroscope.data import Rows, merge_rows
-from heteroscope.search.points import Fold
+from heteroscope.search.cross_validation import Fold
 
 
 def check_share(share: Any) -> float:

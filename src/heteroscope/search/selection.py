@@ -8,8 +8,8 @@ from jaxtyping import Float
 from heteroscope.core import InputError
 from heteroscope.distributions import metrics
 from heteroscope.phases import Phase
-from heteroscope.search.calibration import HOPELESS_SCALE, std_scale
-from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.search.cross_validation import Folds, Point, held_rows
+from heteroscope.search.std_calibration import HOPELESS_SCALE, std_scale
 from heteroscope.training import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")

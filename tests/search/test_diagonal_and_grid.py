@@ -20,8 +20,8 @@ from heteroscope.search import (
     squared_score,
     std_scale,
 )
-from heteroscope.search.points import cap_stds
-from heteroscope.search.race import aside, up_to_the_level, with_points_aside
+from heteroscope.search.cross_validation import cap_stds
+from heteroscope.search.diagonal_and_grid import aside, up_to_the_level, with_points_aside
 from heteroscope.training.recipes import mean_first_recipe
 from tests.search.made_up_points import FOLDS, HONEST, Y, point
 

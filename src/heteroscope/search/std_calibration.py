@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from heteroscope.distributions import metrics
-from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.search.cross_validation import Folds, Point, held_rows
 
 COVERAGE = 0.9
 COVERING_STDS = float(stats.norm.ppf((1 + COVERAGE) / 2))  # half the width of such an interval

@@ -13,9 +13,9 @@ from jaxtyping import Float
 
 from heteroscope.core import Progress, alpha_beta, logits_from_alpha_beta
 from heteroscope.phases import Phase
-from heteroscope.search.points import Folds, Logits, Point, cap_stds, cross_validate
+from heteroscope.search.cross_validation import Folds, Logits, Point, cap_stds, cross_validate
+from heteroscope.search.cv_results import Search
 from heteroscope.search.refinement import bisect_transition, refine_around
-from heteroscope.search.results import Search
 from heteroscope.search.selection import (
     OVERFIT,
     choose,

@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from heteroscope.distributions import metrics
-from heteroscope.search.calibration import std_scale
-from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.search.cross_validation import Folds, Point, held_rows
 from heteroscope.search.selection import held_out_loss
+from heteroscope.search.std_calibration import std_scale
 
 
 class Search(NamedTuple):

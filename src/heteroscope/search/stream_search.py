@@ -6,8 +6,8 @@ from heteroscope.core import Identity
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
 from heteroscope.phases import observe
-from heteroscope.search.points import Fold, FoldResult, Folds, Point
-from heteroscope.search.results import Search
+from heteroscope.search.cross_validation import Fold, FoldResult, Folds, Point
+from heteroscope.search.cv_results import Search
 from heteroscope.search.selection import choose
 from heteroscope.training import Fit, Job, PredictMembers, Recipe, StreamRun
 
