@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 
 from heteroscope.baselines.mle import MLERegressor
 from heteroscope.core import InputError, check_positive_integer, progress_bar
-from heteroscope.estimators import GaussianRegressor, member_seeds, refuse_stream
+from heteroscope.estimators import GaussianRegressor, StreamRegressor, member_seeds, refuse_stream
 from heteroscope.networks import Prediction
 
 
-class EnsembleRegressor(GaussianRegressor):
+class EnsembleRegressor(StreamRegressor):
     """mean = average of means, variance = average of (std^2 + mean^2) - mean^2, over clones of one estimator.
 
     Unlike `MLEEnsembleRegressor` and `n_members`, which average fits at one choice of the regularisation, every member

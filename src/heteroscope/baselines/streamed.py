@@ -18,7 +18,7 @@ def fit_to_stream(model: Any, stream: Stream, candidates: Sequence[Any], n_trial
     """Fit a `BaselineRegressor`; each candidate is judged by `n_trial_members` models, and the winner gets the rest."""
     *seeds, order = member_seeds(model.random_state, model.members_wanted() + 1)
     trial_seeds = seeds[:n_trial_members] if len(candidates) > 1 else seeds
-    ground = model._ground(stream, check_share(model.held_out), order, store)
+    ground = model._start_stream_run(stream, check_share(model.held_out), order, store)
     held, scaling = ground.survey.held, ground.order.scaling
     if not len(held.y) and len(candidates) > 1:
         raise InputError('weight_decay="auto" is chosen on held-out rows: set held_out above 0, or give a number')

@@ -13,14 +13,14 @@ from heteroscope.baselines.heads import variance_head
 from heteroscope.core import Identity, Progress, Status, defaults, resolve_batch_size
 from heteroscope.data import Rows, Scaling
 from heteroscope.distributions import squared_score
-from heteroscope.estimators import GaussianRegressor, MemberMoments
+from heteroscope.estimators import MemberMoments, StreamRegressor
 from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members
 from heteroscope.phases import RUNAWAY_SCORE
 from heteroscope.training import Fit, Job, Recipe, Stage, Task, cosine_adam, stable_peak_rate, train
 
 
 @dataclass(eq=False, repr=False)
-class TrainedRegressor(GaussianRegressor, ABC):
+class TrainedRegressor(StreamRegressor, ABC):
     """A regressor that minimises the objective of its method; its parameters are fields, and `__init__` only stores.
 
     Subclasses say which objective, what their head is, and how `fit` chooses what is left to choose.

@@ -1,29 +1,32 @@
-"""One factor for the std, told by held-out rows, and what of it an ensemble of all rows needs.
+"""Calibrate the std: one factor, computed from held-out rows, by which every predicted std is multiplied.
 
-std scale = sqrt(a b) over held-out rows: a is the factor under which they are likeliest, the root of
-mean[w ((y - mean) / std)^2], and b the one under which 90 % intervals hold 90 % of them. Heavy tails make a the larger.
-Models that know all rows need less of it: scale^2 - 1 falls as 1 / rows^2.
+std scale = sqrt(a b), where
+    a = sqrt(mean of w ((y - mean) / std)^2), the factor of highest likelihood for the held-out rows;
+    b = the factor for which 90 % intervals contain 90 % of the held-out rows.
+Heavy tails increase a more than b. The final fit uses all rows and more members than a fold, and then needs a smaller
+factor: `share_of_more_members` and `scale_for_all_rows` correct for the two.
 """
 
 import numpy as np
 from scipy import stats
 
 from heteroscope.distributions import metrics
-from heteroscope.search.cross_validation import Folds, Point, held_rows
+from heteroscope.search.cross_validation import Point
+from heteroscope.search.folds import Folds, held_rows
 
-COVERAGE = 0.9
-COVERING_STDS = float(stats.norm.ppf((1 + COVERAGE) / 2))  # half the width of such an interval
-HOPELESS_SCALE = 5.0  # a std that is so many times too small says nothing that scaling could save
+COVERAGE = 0.9  # of the intervals that define the factor b
+COVERING_STDS = float(stats.norm.ppf((1 + COVERAGE) / 2))  # half-width of that interval for a Gaussian, in stds
+HOPELESS_SCALE = 5.0  # largest factor for which scaling is trusted: such a std carries little information about a row
 
 
 def squared_score(point: Point, folds: Folds) -> float:
-    """`squared_score` of the held-out rows that a point has seen."""
+    """Return the average of ((y - mean) / std)^2 over the held-out rows that the point was evaluated on."""
     held = held_rows(folds[: len(point.results)])
     return metrics.squared_score(held.y, *point.held_out, sample_weight=held.weight)
 
 
 def std_scale(point: Point, folds: Folds) -> float:
-    """The factor for a point's std that the held-out rows it has seen ask for."""
+    """Return the std scale sqrt(a b) of the held-out rows that the point was evaluated on."""
     likeliest = np.sqrt(squared_score(point, folds))
     if not np.isfinite(likeliest):
         return float(likeliest)
@@ -36,12 +39,13 @@ def std_scale(point: Point, folds: Folds) -> float:
 
 
 def share_of_more_members(point: Point, folds: Folds, n_members: int) -> float:
-    """What an ensemble of `n_members` needs of the factor that the m members of the folds ask for.
+    """Return the factor that corrects the std scale of m members per fold for an ensemble of `n_members`.
 
     share^2 = S(n_members) / S(m),    S(M) = (b + v / M) / (1 + (1 - 1/M) v)
 
-    In units of the members' own variance, v is the variance of their means, which two of them can tell, and b the
-    squared error that no number of them mends; b + v / m is that of the m. One member tells nothing of v.
+    Both b and v are in units of the members' average variance: v is the variance of the members' means, and b the
+    squared error that remains for infinitely many members, so that m members have the squared error b + v / m.
+    With m = 1, v cannot be estimated and the share is 1.
     """
     m = point.results[0].means.shape[0]
     weight = held_rows(folds[: len(point.results)]).weight
@@ -53,13 +57,14 @@ def share_of_more_members(point: Point, folds: Folds, n_members: int) -> float:
     error, v = (float(np.average(np.concatenate(parts), weights=weight)) for parts in (errors, between))
     if m == 1 or not error > 0:
         return 1.0
-    mended = max(error - (1 / m - 1 / n_members) * v, m / n_members * error)  # at best, b is zero
-    return float(np.sqrt(mended / error * (1 + (1 - 1 / m) * v) / (1 + (1 - 1 / n_members) * v)))
+    remaining = max(error - (1 / m - 1 / n_members) * v, m / n_members * error)  # the estimate of b must not be below 0
+    return float(np.sqrt(remaining / error * (1 + (1 - 1 / m) * v) / (1 + (1 - 1 / n_members) * v)))
 
 
 def scale_for_all_rows(scale: float, share: float) -> float:
-    """The factor for models of all rows, where those that asked for `scale` knew a `share` of them.
+    """Return the std scale for models trained on all rows, given that of models trained on a `share` of them.
 
-    What a std lacks beside 1 is what the model does not know yet; a std that is too large is left as it is.
+    sqrt(1 + (scale^2 - 1) share^2) if scale > 1: the excess is due to missing rows and falls as 1 / rows^2.
+    A scale of at most 1 is returned unchanged.
     """
     return float(np.sqrt(1.0 + (scale**2 - 1.0) * share**2)) if scale > 1.0 else scale
