@@ -187,7 +187,7 @@ class HeteroskedasticRegressor(PointRegressor):
         max_steps: int | str = defaults.POINT_STEPS,
         batch_size: int | str | None = "auto",
         n_members: int = defaults.POINT_MEMBERS,
-        held_out: float = 0.2,
+        held_out: float | int = 0.2,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,

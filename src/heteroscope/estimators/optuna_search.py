@@ -1,11 +1,11 @@
 """Let Optuna choose (rho, gamma): an objective for its studies, over the whole square."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 
@@ -44,7 +44,7 @@ class OptunaObjective:
         self,
         X: ArrayLike,
         y: ArrayLike,
-        estimator: HeteroskedasticRegressor | None = None,
+        estimator: BaseEstimator | None = None,
         cv: CrossValidation = 5,
         selection: str = "nll",
         random_state: RandomState = None,
@@ -53,7 +53,7 @@ class OptunaObjective:
         self.selection = selection
         row_loss(selection, np.zeros(1), np.zeros(1), np.ones(1))  # raises for an unknown selection before any training
         seed = int(check_random_state(random_state).randint(2**31 - 1))
-        self.estimator: Any = HeteroskedasticRegressor(random_state=seed) if estimator is None else estimator
+        self.estimator = HeteroskedasticRegressor(random_state=seed) if estimator is None else estimator
         if not {"rho", "gamma", "held_out"} <= set(self.estimator.get_params()):
             raise InputError(f"estimator must be a HeteroskedasticRegressor, got {type(self.estimator).__name__}")
         shuffled = isinstance(cv, int | np.integer)
