@@ -455,7 +455,7 @@ def dirichlet_energy(x: ArrayLike, values: ArrayLike, *, density: ArrayLike | No
     return float(np.sum(0.5 * (density[1:] + density[:-1]) * np.diff(values) ** 2 / width))
 
 
-def forecast_of(estimator: Any, X: Any) -> tuple[Any, ...]:
+def forecast_of(estimator: Any, X: Any) -> tuple[rv_frozen] | tuple[np.ndarray, np.ndarray]:
     """Predict rows with any fitted estimator, in the form that metrics take.
 
     A pipeline is predicted by its last step, a search by its `best_estimator_`.

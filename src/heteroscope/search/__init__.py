@@ -1,9 +1,8 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.candidates import MEMBERS_PER_FOLD, CandidateSearch
 from heteroscope.search.cross_validation import Logits, Point, cross_validate
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
-from heteroscope.search.diagonal_and_grid import search_diagonal, search_grid
+from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
 from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale

@@ -1,6 +1,6 @@
 """The result of a search, also as the table `cv_results_` of scikit-learn."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -25,9 +25,7 @@ class SearchResult(NamedTuple):
         return self.points[self.best]
 
 
-def results_table(
-    result: SearchResult, folds: Folds, selection: str, calibrate: bool
-) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
+def results_table(result: SearchResult, folds: Folds, selection: str, calibrate: bool) -> dict[str, np.ndarray]:
     """Return `cv_results_`: columns by name, one entry per point; averages are over the folds of each point.
 
     `*_test_*` are metrics of the networks before scaling. `held_out_loss` is the loss that ranks the points; with
