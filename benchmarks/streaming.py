@@ -18,7 +18,7 @@ import jax
 import numpy as np
 import psutil
 
-from heteroscope import comparison
+from heteroscope.baselines import choose_methods
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
@@ -207,7 +207,7 @@ def _accuracy(chosen: argparse.Namespace) -> None:
     print("| method | NLL | above the true model's | RMSE | mean of abs(std / true std - 1) | minutes |")
     print("|---|---:|---:|---:|---:|---:|")
     print(f"| the true model | {best:.4f} | 0 | {metrics.rmse(test.y, *real):.2f} | 0 | |")
-    for name, estimator in comparison.choose_methods(METHODS, len(stream)).items():
+    for name, estimator in choose_methods(METHODS, len(stream)).items():
         known = estimator.get_params()
         start = time.perf_counter()
         model = estimator.set_params(random_state=0, **{k: v for k, v in settings.items() if k in known}).fit(stream)

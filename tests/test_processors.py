@@ -67,11 +67,14 @@ def test_numpy_uses_nothing_that_the_imitated_processor_lacks(name):
 
 @pytest.mark.parametrize("flags", ["", "--xla_cpu_max_isa=SSE4_2"])
 def test_tests_run_under_the_flags_of_the_caller_with_programs_of_their_own(flags, tmp_path):
-    script = "import conftest, json, os; print(json.dumps([os.environ[k] for k in conftest.SETTINGS]))"
+    script = (
+        "import json, os; from tests.conftest import SETTINGS; print(json.dumps([os.environ[k] for k in SETTINGS]))"
+    )
 
     def seen(environment):
         run = [sys.executable, "-c", script]
-        out = subprocess.run(run, env=environment, cwd=processors.TESTS, capture_output=True, text=True, check=True)
+        root = processors.TESTS.parent
+        out = subprocess.run(run, env=environment, cwd=root, capture_output=True, text=True, check=True)
         return json.loads(out.stdout)
 
     own = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "XLA_"))}

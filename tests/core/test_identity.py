@@ -187,9 +187,10 @@ import heteroscope
 from heteroscope import datasets
 from heteroscope.estimators import HeteroskedasticRegressorCV
 from heteroscope.baselines import BASELINES
-from heteroscope.identity import settings_of
-from heteroscope.reproduce import RECIPES, SCALES, part_name, part_settings, recipe_settings
-from heteroscope.reproduce.parts import Divided
+from heteroscope.core import settings_of
+from heteroscope.paper import RECIPES, SCALES, recipe_settings
+from heteroscope.paper.recipe import part_name, part_settings
+from heteroscope.paper.parts import Divided
 
 assert heteroscope.__version__ == "0.2.0"
 found = {"methods": {name: settings_of(make()) for name, make in BASELINES.items()}}
@@ -216,7 +217,7 @@ def test_no_identity_depends_on_the_processor(identities):
 
 
 def test_every_record_is_found_on_any_processor_and_after_a_new_version(identities):
-    folder = Path(__file__).parents[1] / "benchmarks" / "records" / "parts"
+    folder = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
     kept = {path.stem: json.loads(path.read_text())["settings"] for path in folder.glob("*.json")}
     assert len(kept) >= 74
     for found in identities.values():

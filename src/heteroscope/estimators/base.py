@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Sized
 from numbers import Number
-from typing import Literal, TypeAlias, overload
+from typing import ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
 from jaxtyping import Float
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from heteroscope.core import InputError, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, merge_rows
+from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
     Architecture,
     Params,
@@ -34,6 +35,11 @@ MemberMoments: TypeAlias = tuple[Float[np.ndarray, "member point"], Float[np.nda
 
 class GaussianRegressor(RegressorMixin, BaseEstimator):
     """The base class of all regressors: a Gaussian per row, from one or more trained members."""
+
+    #: The attributes that `fit` sets, with their kinds: a model file holds these.
+    fitted_fields: ClassVar[FittedFields] = COMMON_FIELDS
+    #: How many outputs per row the second network has.
+    n_second_outputs: ClassVar[int] = 1
 
     @overload
     def predict(self, X: Inputs, return_std: Literal[False] = False) -> Float[np.ndarray, " point"]: ...

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +22,7 @@ from heteroscope.core import (
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import metrics
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
+from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
 from heteroscope.networks import Prediction, stack_members
 from heteroscope.phases import diagnose
@@ -43,6 +45,13 @@ from heteroscope.training import (
 
 class PointRegressor(StreamRegressor):
     """The base class of regressors whose final fit is at one point (rho, gamma): its recipe, training and diagnosis."""
+
+    fitted_fields: ClassVar[FittedFields] = {
+        **NETWORK_FIELDS,
+        "rho_": FieldKind.NUMBER,
+        "gamma_": FieldKind.NUMBER,
+        "std_scale_": FieldKind.NUMBER,
+    }
 
     def diagnose(self) -> str:
         """Describe the fit in a few lines: its phase, the evidence for it, and what to do next.

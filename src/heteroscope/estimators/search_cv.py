@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -14,6 +15,7 @@ from sklearn.utils import check_random_state
 from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, progress_bar
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
+from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
 from heteroscope.estimators.one_point import PointRegressor
 from heteroscope.estimators.streams import refuse_store
 from heteroscope.networks import Params, widest_std
@@ -114,6 +116,14 @@ class HeteroskedasticRegressorCV(PointRegressor):
     >>> model = HeteroskedasticRegressorCV(random_state=0).fit(x, y)  # doctest: +SKIP
     >>> lower, upper = model.predict_interval(x, coverage=0.9)  # doctest: +SKIP
     """
+
+    fitted_fields: ClassVar[FittedFields] = {
+        **PointRegressor.fitted_fields,
+        "widest_std_": FieldKind.NUMBER,
+        "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
+        "cv_results_": FieldKind.COLUMNS,
+        "best_index_": FieldKind.INTEGER,
+    }
 
     def __init__(
         self,

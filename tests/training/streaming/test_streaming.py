@@ -1,6 +1,7 @@
 """Many models on one stream: optax's Adam as oracle, the same numbers however rounds are cut, killed or shared out."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -141,6 +142,31 @@ def test_a_killed_run_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_p
     assert not told  # nothing is left to do
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_path, seed):
+    chance, store = random.Random(seed), tmp_path / "run"
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), os.path.dirname(__file__), npy_paths[0].parent, store]
+    killed = 0
+    for _ in range(8):
+        before = (store / "run.npz").stat().st_mtime_ns if killed else None
+        process = subprocess.Popen(command)
+        while process.poll() is None and not (
+            (store / "run.npz").exists() and (store / "run.npz").stat().st_mtime_ns != before
+        ):
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.0, 0.2))
+        if process.poll() is not None:  # it came to its end
+            assert process.returncode == 0
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        killed += 1
+    assert killed
+    assert_same(train_on_stream(plan_of(stream, store), checkpoint=store / "run.npz"), whole)
+
+
 def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path, whole, monkeypatch):
     monkeypatch.setattr(rounds, "CHECKPOINT_SECONDS", 0.0)
     table = make_table()
@@ -198,12 +224,12 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
 
     wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
     task = StreamRound(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
-    monkeypatch.setattr(rounds, "run", loses_a_worker)
+    monkeypatch.setattr(rounds, "run_tasks", loses_a_worker)
     models = [Model(None, name, None, None) for name in "ab"]
     found = rounds._shared_out(task, models, n_jobs=2).models
     assert [(model.solver_state, model.key) for model in found] == [("a", "trained"), ("b", "trained")]
     assert asked == [[0, 1], [0]]
-    monkeypatch.setattr(rounds, "run", loses_all)
+    monkeypatch.setattr(rounds, "run_tasks", loses_all)
     with pytest.raises(TerminatedWorkerError):
         rounds._shared_out(task, models, n_jobs=2)
 
