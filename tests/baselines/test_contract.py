@@ -36,7 +36,7 @@ DECAY = LINEAR | {"weight_decay": 1e-3}
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch):
-    for place in ("heteroscope.baselines.base", "heteroscope.estimators.regressors"):
+    for place in ("heteroscope.baselines.base", "heteroscope.estimators.one_point"):
         monkeypatch.setattr(f"{place}.train", train)
 
 
@@ -180,7 +180,7 @@ seen: list[np.ndarray] = []
 def test_members_of_an_ensemble_see_the_rows_as_they_are_given():
     x, y = rows(30)
     x[7], y[7] = x[3], y[3]  # a row given twice is no reason to renumber the others
-    few = {"n_coarse": 3, "n_fine": 0, "n_aside": 0, "n_finalists": 1, "n_members": 1}
+    few = {"n_coarse": 3, "n_fine": 0, "n_off_diagonal": 0, "n_finalists": 1, "n_members": 1}
     member = HeteroskedasticRegressorCV(cv=Watching(np.arange(30) % 2), hidden=(), max_steps=8, **few)
     EnsembleRegressor(member, 1, random_state=0).fit(x, y)
     np.testing.assert_array_equal(seen[0], x)

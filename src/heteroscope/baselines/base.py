@@ -35,8 +35,8 @@ from heteroscope.estimators import (
     NETWORK_FIELDS,
     FieldKind,
     FittedFields,
-    GaussianRegressor,
     MemberMoments,
+    StreamRegressor,
     member_seeds,
     refuse_store,
     refuse_stream,
@@ -73,7 +73,7 @@ FrozenDistribution: TypeAlias = Any
 
 
 @dataclass(eq=False, repr=False)
-class TrainedRegressor(GaussianRegressor, ABC):
+class TrainedRegressor(StreamRegressor, ABC):
     """A regressor that trains networks under the objective of its method.
 
     Its parameters are fields of a dataclass, so that the generated `__init__` only stores them, as scikit-learn wants.
@@ -246,7 +246,7 @@ class BaselineRegressor(TrainedRegressor):
         candidates = [trial for trial in self._candidates(steps) if trial.steps == steps]
         *seeds, order_seed = member_seeds(self.random_state, self.member_count() + 1)
         trial_seeds = seeds[:TRIAL_MEMBERS] if len(candidates) > 1 else seeds
-        run = self._ground(stream, check_share(self.held_out), order_seed, store)
+        run = self._start_stream_run(stream, check_share(self.held_out), order_seed, store)
         held, scaling = run.survey.held, run.order.scaling
         if not len(held.y) and len(candidates) > 1:
             raise InputError(

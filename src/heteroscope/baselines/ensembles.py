@@ -24,6 +24,7 @@ from heteroscope.estimators import (
     FieldKind,
     FittedFields,
     GaussianRegressor,
+    StreamRegressor,
     member_seeds,
     refuse_stream,
 )
@@ -57,7 +58,7 @@ class MLEEnsembleRegressor(MLERegressor):
         return check_positive_integer("n_members", self.n_members)
 
 
-class EnsembleRegressor(GaussianRegressor):
+class EnsembleRegressor(StreamRegressor):
     """Ensemble of clones of one regressor with different seeds, matched into one Gaussian per row.
 
     mean = average of means, variance = average of (std^2 + mean^2) - mean^2. Unlike `MLEEnsembleRegressor`, and unlike

@@ -20,7 +20,7 @@ from heteroscope.baselines.base import BaselineRegressor, Number, is_number
 from heteroscope.baselines.student_t_and_variational import StudentRegressor, StudentT
 from heteroscope.core import InputError, check_positive_integer
 from heteroscope.data import Rows, Scaling, Stream
-from heteroscope.estimators import FieldKind, FittedFields
+from heteroscope.estimators import FieldKind, FittedFields, Inputs
 from heteroscope.networks import Objective, Prediction, mean_objective
 from heteroscope.training import Recipe, Stage, cosine_adam, stable_peak_rate
 
@@ -91,9 +91,7 @@ class ReliableVarianceRegressor(StudentRegressor):
     def _recipe(self, rows: Rows, steps: int) -> Recipe:
         return super()._recipe(rows, steps)._replace(neighbours=NEIGHBOURS)
 
-    def _check_fit_input(
-        self, X: ArrayLike | Stream, y: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> tuple[Rows, Rows]:
+    def _check_fit_input(self, X: Inputs, y: ArrayLike | None, sample_weight: ArrayLike | None) -> tuple[Rows, Rows]:
         """Return the rows as given and the merged rows, the latter in an order that keeps neighbours together."""
         given, rows = super()._check_fit_input(X, y, sample_weight)
         scaled = rows.scaling().inputs(rows.x)

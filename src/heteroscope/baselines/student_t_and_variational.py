@@ -17,15 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import digamma, gammaln, logsumexp
 from jaxtyping import Array, Float
-from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.baselines.base import BaselineRegressor, FrozenDistribution, Number
 from heteroscope.core import InputError, Strengths
-from heteroscope.data import Batch, Scaling, Stream
+from heteroscope.data import Batch, Scaling
 from heteroscope.distributions import student_t as student
-from heteroscope.estimators import MemberMoments
+from heteroscope.estimators import Inputs, MemberMoments
 from heteroscope.networks import (
     Objective,
     Params,
@@ -89,7 +88,7 @@ class StudentRegressor(BaselineRegressor, ABC):
 
     n_second_outputs = 2  # scale^2 and shape
 
-    def pred_dist(self, X: ArrayLike | Stream) -> FrozenDistribution:
+    def pred_dist(self, X: Inputs) -> FrozenDistribution:
         """Return the predictive distribution.
 
         Parameters
@@ -106,7 +105,7 @@ class StudentRegressor(BaselineRegressor, ABC):
         df = self.degrees_of_freedom(X)
         return stats.t(df=df, loc=mean, scale=student.scale(df, std))
 
-    def degrees_of_freedom(self, X: ArrayLike | Stream) -> Float[np.ndarray, " point"]:
+    def degrees_of_freedom(self, X: Inputs) -> Float[np.ndarray, " point"]:
         """Return the degrees of freedom of each row's Student-t, 2 shape: few mean heavy tails.
 
         Parameters

@@ -124,7 +124,7 @@ def fit(
             raise InputError("--missing impute and --folds are for tables: a stream has no gaps and no folds")
         stream = open_named(table, target)
         settings = stream_settings(table, stream, epochs, given)
-        if rho is None:
+        if rho is None or gamma is None:
             model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
         else:
             model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
@@ -137,7 +137,7 @@ def fit(
     features, y = named_features(encoder, frame), encoder.targets(frame)
     for note in encoder.notes:
         click.echo(f"Note: {note}.")
-    if rho is None:
+    if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 
-from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
 from heteroscope.search.selection import held_out_loss
+from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
 from tests.search.made_up_points import FOLDS, HALVES, N, Y, point
 
 
