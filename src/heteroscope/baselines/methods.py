@@ -86,7 +86,18 @@ def choose_methods(methods: Sequence[str] | Mapping[str, AnyEstimator] | None, n
 
 
 def left_out(n_rows: int) -> dict[str, str]:
-    """Return the methods that `choose_methods(None, n_rows)` leaves out, each with the reason."""
+    """Return the methods that `choose_methods(None, n_rows)` leaves out, each with the reason.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of training rows.
+
+    Returns
+    -------
+    dict of str to str
+        The reason for each method that is left out: a package that is not installed, or too many rows.
+    """
     reasons = {}
     for name, method in METHODS.items():
         if method.package and find_spec(method.package) is None:

@@ -82,7 +82,24 @@ class ReliableVarianceRegressor(StudentRegressor):
         *,
         store: str | Path | None = None,
     ) -> "ReliableVarianceRegressor":
-        """Fit as every baseline does, and keep rows to measure distances from."""
+        """Fit as every baseline does, and keep rows to measure distances from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            The inputs; this method takes no stream.
+        y : array-like of shape (n_rows,)
+            The target.
+        sample_weight : array-like of shape (n_rows,), default=None
+            One weight >= 0 per row; None weighs all rows equally.
+        store : None
+            For streams only, so that it must be left out here.
+
+        Returns
+        -------
+        ReliableVarianceRegressor
+            The fitted estimator itself.
+        """
         if not is_number(self.far_std) or not 0 < self.far_std < np.inf:
             raise InputError(f"far_std must be a positive number of standard deviations, got {self.far_std!r}")
         super().fit(X, y, sample_weight, store=store)

@@ -37,7 +37,18 @@ def variance_head(output: ArrayT) -> ArrayT:
 
 
 def precision_head(output: ArrayT) -> ArrayT:
-    """Return the output itself: the second network gives the precision, as in `HeteroskedasticRegressor`."""
+    """Return the output itself: the second network gives the precision, as in `HeteroskedasticRegressor`.
+
+    Parameters
+    ----------
+    output : array
+        What the second network gives for each row, made positive.
+
+    Returns
+    -------
+    array
+        The precision of each row.
+    """
     return output
 
 
