@@ -8,7 +8,7 @@ from heteroscope.cli.demo import demo
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
 from heteroscope.cli.map import map_
-from heteroscope.cli.one_line import OneLineGroup
+from heteroscope.cli.one_line_errors import OneLineGroup
 from heteroscope.cli.predict import predict
 from heteroscope.cli.reproduce import reproduce
 

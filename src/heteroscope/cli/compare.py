@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from heteroscope.cli.fit import Sizes
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable, write_table
-from heteroscope.cli.show import verbosity
-from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings, test_rows
+from heteroscope.cli.printing import verbosity
+from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_named, stream_settings, test_rows
 from heteroscope.core import InputError
 
 NAMES = (

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.show import print_diagnosis, print_path, verbosity
+from heteroscope.cli.printing import print_diagnosis, print_path, verbosity
 
 _EXAMPLE = """\b
 Example:

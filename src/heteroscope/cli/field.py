@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.show import print_phase_counts, verbosity
+from heteroscope.cli.printing import print_phase_counts, verbosity
 
 _EXAMPLE = """\b
 Examples:

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import named_features, refuse_unwritable
-from heteroscope.cli.show import print_diagnosis, print_path, print_search_scores, print_training_scores, verbosity
-from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings
+from heteroscope.cli.printing import print_diagnosis, print_path, print_search_scores, print_training_scores, verbosity
+from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_named, stream_settings
 from heteroscope.core import InputError, defaults
 
 _SEARCH_ONLY = {"selection": "selection", "folds": "cv"}

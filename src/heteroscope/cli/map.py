@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from heteroscope.cli.fit import IntegerOrAuto, Sizes
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import named_features, refuse_unwritable
-from heteroscope.cli.show import print_phase_counts, verbosity
+from heteroscope.cli.printing import print_phase_counts, verbosity
 from heteroscope.core import InputError, defaults
 
 _EXAMPLE = """\b

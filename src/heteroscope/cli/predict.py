@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import named_features, refuse_unwritable, write_table
 from heteroscope.core import InputError
 

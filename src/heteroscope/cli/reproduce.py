@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.show import print_recipes, verbosity
+from heteroscope.cli.printing import print_recipes, verbosity
 from heteroscope.core import InputError
 
 _EXAMPLE = """\b

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from heteroscope import cli
-from heteroscope.cli.one_line import INTERRUPTED
+from heteroscope.cli.one_line_errors import INTERRUPTED
 from tests.cli.commands import refused, run
 
 SWALLOWED = """
@@ -30,14 +30,14 @@ LOST_IN_A_DESTRUCTOR = """
 DEAF = """
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-from heteroscope.cli import one_line
-one_line.GRACE = 0.2
+from heteroscope.cli import one_line_errors
+one_line_errors.GRACE = 0.2
 
-@one_line.click.command("wait", cls=one_line.OneLineCommand)
+@one_line_errors.click.command("wait", cls=one_line_errors.OneLineCommand)
 def wait(quiet):
     print("waiting", flush=True)
 {body}
-group = one_line.OneLineGroup(commands=[wait])
+group = one_line_errors.OneLineGroup(commands=[wait])
 group.main(["wait"])
 """
 
