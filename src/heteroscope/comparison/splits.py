@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from heteroscope import datasets
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data import Missing, Stream, TableEncoder, read_table
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
@@ -27,10 +27,12 @@ def make_splits(
     """The splits of a named set, or of a table by what each one's training rows show."""
     if is_named(data):
         if target is not None:
-            raise InputError(f"target={target!r} is for tables, and {data} is a named set: leave it out")
+            raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
         return datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)
     if target is None:
-        raise InputError(f"{data} is a table: say which of its columns to predict, such as target='price'")
+        raise InputError(
+            f"{data} is a table: say which of its columns to predict, such as ", Parameter("target", "price")
+        )
     frame = read_table(Path(data))
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")

@@ -6,7 +6,7 @@ return what is used; what cannot be used raises an `InputError`.
 
 from numbers import Integral
 
-from heteroscope.core.errors import InputError, check_positive_integer
+from heteroscope.core.errors import InputError, Parameter, check_positive_integer
 
 # Estimators and the command line share these; "PAPER_" values are those of phase diagrams.
 HIDDEN, PAPER_HIDDEN = (64, 64, 64), (128, 128, 128)
@@ -42,7 +42,7 @@ def resolve_batch_size(batch_size: object, n_rows: int) -> int | None:
     if batch_size is None:
         return None
     if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
-        raise InputError(f'batch_size must be a positive integer, None or "auto", got {batch_size!r}')
+        raise InputError(Parameter("batch_size"), f' must be a positive integer, None or "auto", got {batch_size!r}')
     return int(batch_size)
 
 
@@ -67,7 +67,7 @@ def resolve_max_steps(max_steps: object, n_rows: int) -> int:
     if max_steps == "auto":
         return min(max(n_rows, FEWEST_STEPS), MOST_STEPS)
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 1:
-        raise InputError(f'max_steps must be a positive integer or "auto", got {max_steps!r}')
+        raise InputError(Parameter("max_steps"), f' must be a positive integer or "auto", got {max_steps!r}')
     return int(max_steps)
 
 

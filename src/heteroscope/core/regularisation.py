@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, Parameter
 
 # Why Proposition 1 leaves the open square (0, 1)^2 only: one sentence for each of its edges.
 _EDGES = {
@@ -47,7 +47,7 @@ def _check_open_unit(name: str, value: object) -> float:
     if (name, number) in _EDGES:
         raise InputError(_EDGES[name, number])
     if not 0.0 < number < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, got {number:g}")
+        raise InputError(Parameter(name), f" must lie strictly between 0 and 1, got {number:g}")
     return number
 
 

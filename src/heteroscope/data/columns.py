@@ -10,7 +10,7 @@ import pandas as pd
 from jaxtyping import Bool, Float64
 from pandas.api.types import infer_dtype
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 
 Unknown = Literal["refuse", "zeros"]
 
@@ -82,7 +82,8 @@ class CategoricalColumn:
         if self.unknown == "refuse" and strange.any():
             raise InputError(
                 f"column {self.name!r} has {_short(labels[strange][0])} in {_first_row(strange)}, not seen in training "
-                f"(there: {listing(self.categories)}): remove such rows, or fit with unknown='zeros'"
+                f"(there: {listing(self.categories)}): remove such rows, or fit with ",
+                Parameter("unknown", "zeros"),
             )
         return (position[:, np.newaxis] == np.arange(len(self.categories))).astype(np.float64)
 
@@ -126,12 +127,15 @@ def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
     return values
 
 
-def refuse_missing(series: pd.Series, cure: str = "fill them, drop those rows, or fit with missing='impute'") -> None:
-    """An error that counts the missing values of a column, if there are any."""
+_FILL_OR_DROP = ("fill them, drop those rows, or fit with ", Parameter("missing", "impute"))
+
+
+def refuse_missing(series: pd.Series, cure: tuple[str | Parameter, ...] = _FILL_OR_DROP) -> None:
+    """Raise an error that counts the missing values of a column, if there are any, and ends with `cure`."""
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         raise InputError(
-            f"column {series.name!r} has {missing.sum()} missing values, the first in {_first_row(missing)}: {cure}"
+            f"column {series.name!r} has {missing.sum()} missing values, the first in {_first_row(missing)}: ", *cure
         )
 
 

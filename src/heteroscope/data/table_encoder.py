@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data.columns import (
     CategoricalColumn,
     NumericColumn,
@@ -135,7 +135,7 @@ def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " ro
             f"{listing(list(frame.columns))}"
         )
     series = frame[target]
-    refuse_missing(series, cure="drop those rows, since a target that was filled in teaches nothing")
+    refuse_missing(series, cure=("drop those rows, since a target that was filled in teaches nothing",))
     values = finite_numbers(series)
     if not is_numeric(series):
         raise InputError(
@@ -162,7 +162,7 @@ def _refuse_bad_names(frame: pd.DataFrame) -> None:
 
 def _refuse_choice(option: str, chosen: str, choices: tuple[str, ...]) -> None:
     if chosen not in choices:
-        raise InputError(f"{option}={chosen!r} is not a choice: use one of {listing(choices)}")
+        raise InputError(Parameter(option, chosen), f" is not a choice: use one of {listing(choices)}")
 
 
 def _suggestion(name: str, frame: pd.DataFrame) -> str:

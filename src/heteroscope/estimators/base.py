@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from heteroscope.core import InputError, Status
+from heteroscope.core import InputError, Parameter, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, Stream, merge_rows, read_checked
 from heteroscope.networks import (
     Architecture,
@@ -63,7 +63,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
         """(lower, upper) of the central interval that holds a new target with probability `coverage`."""
         if not 0.0 < coverage < 1.0:
-            raise InputError(f"coverage must lie strictly between 0 and 1, got {coverage!r}")
+            raise InputError(Parameter("coverage"), f" must lie strictly between 0 and 1, got {coverage!r}")
         lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
         return lower, upper
 
@@ -114,7 +114,12 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def _ground(self, stream: Stream, share: float, seed: int, store: Any) -> StreamRun:
         """The stream surveyed, and what a fit on it leaves behind whatever was learned."""
         if store is not None and self.random_state is None:
-            raise InputError("a run that can be taken up again needs a seed: set random_state beside store")
+            raise InputError(
+                "a run that can be taken up again needs a seed: set ",
+                Parameter("random_state"),
+                " beside ",
+                Parameter("store"),
+            )
         ground = start_stream_run(stream, share, self.batch_size, seed, store, self.n_jobs, self.verbose)
         self.n_features_in_, self.scaling_ = stream.n_features, ground.order.scaling
         if stream.named:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from heteroscope.core import InputError, resolve_folds
+from heteroscope.core import InputError, Parameter, resolve_folds
 from heteroscope.data import Rows, merge_rows
 from heteroscope.search.points import Fold
 
@@ -34,11 +34,14 @@ def make_folds(cv: Any, given: Rows, merged: Rows, random: np.random.RandomState
     if isinstance(cv, float):
         fold = held_out_fold(cv, merged, random) if 0 < cv < 1 else None
         if fold is None:
-            raise InputError(f"cv={cv!r} as a share must leave rows to judge by and two rows to train on")
+            raise InputError(Parameter("cv", cv), " as a share must leave rows to judge by and two rows to train on")
         return [fold]
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
-            raise InputError(f"cv must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {cv!r}")
+            raise InputError(
+                Parameter("cv"),
+                f" must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {cv!r}",
+            )
         splitter = KFold(min(int(cv), len(merged.y)), shuffle=True, random_state=random.randint(2**31 - 1))
         return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]
     folds = [

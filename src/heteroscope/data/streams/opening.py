@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jaxtyping import Float
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data.streams.labelled_files import NETCDF, LabelledStream
 from heteroscope.data.streams.npy_files import NpyStream
 from heteroscope.data.streams.parquet_files import ParquetStream
@@ -73,7 +73,7 @@ def open_stream(where: Any, target: Any = None, features: Sequence[str] | None =
     if not paths:
         raise InputError("the list of files is empty: name at least one")
     if not isinstance(target, str):
-        raise InputError(f"say which column of {paths[0]} to predict, such as target='price'")
+        raise InputError(f"say which column of {paths[0]} to predict, such as ", Parameter("target", "price"))
     if chosen and target in chosen:
         raise InputError(f"{target!r} is the target and one of the features: leave it out of `features`")
     parts = [_one(path, target, chosen) for path in paths]
