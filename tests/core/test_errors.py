@@ -22,5 +22,5 @@ def test_a_positive_integer_is_returned_and_others_name_the_parameter():
     assert check_positive_integer("n", 3) == 3
     assert check_positive_integer("n", 0, least=0) == 0
     for value in (0, True, 1.5, "3"):
-        with pytest.raises(InputError, match="^n must be a positive integer, got"):
+        with pytest.raises(InputError, match=r"^n must be a positive integer, got"):
             check_positive_integer("n", value)

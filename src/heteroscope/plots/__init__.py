@@ -1,4 +1,4 @@
-"""Datasets -> matplotlib figures. Nothing here trains: what is drawn was handed over, averaged over seeds at most."""
+"""Draw phase diagrams, fits and searches as matplotlib figures. Nothing is trained or scored here."""
 
 from heteroscope.plots.cells import edges
 from heteroscope.plots.fold import fold_figure
