@@ -143,7 +143,7 @@ def _label(axes: np.ndarray, columns: list[_Column]) -> None:
         ax.set_xlabel(r"$\rho$", labelpad=1)
 
 
-class _Scale(NamedTuple):
+class _ColourScale(NamedTuple):
     """A colour scale: logarithmic, or if there are negative values linear near zero and logarithmic beyond."""
 
     low: float
@@ -156,7 +156,7 @@ class _Scale(NamedTuple):
         return LogNorm(self.low, self.high) if self.logarithmic else AsinhNorm(1.0, self.low, self.high)
 
 
-def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _Scale:
+def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _ColourScale:
     """Return the scale between two quantiles of the values; its colour bar has an arrow where values lie beyond."""
     known = np.concatenate([one[np.isfinite(one)] for one in values])
     positive = known[known > 0]
@@ -176,10 +176,10 @@ def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _Scale:
         (False, True): "max",
         (True, True): "both",
     }
-    return _Scale(float(low), float(high), logarithmic, ends[beyond])
+    return _ColourScale(float(low), float(high), logarithmic, ends[beyond])
 
 
-def _draw(ax: Axes, column: _Column, values: GridValues, scale: _Scale) -> QuadMesh:
+def _draw(ax: Axes, column: _Column, values: GridValues, scale: _ColourScale) -> QuadMesh:
     cells = column.cells
     diagram_axes(ax, cells, n_ticks=4)
     if scale.logarithmic:
@@ -194,7 +194,7 @@ def _draw(ax: Axes, column: _Column, values: GridValues, scale: _Scale) -> QuadM
     return image
 
 
-def _colour_bar(ax: Axes, image: QuadMesh, scale: _Scale) -> None:
+def _colour_bar(ax: Axes, image: QuadMesh, scale: _ColourScale) -> None:
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.06, 0.0, 0.07, 1.0)), extend=scale.extend, extendfrac=0.07)
     bar.ax.tick_params(length=2, pad=2, labelsize=7)
     bar.outline.set_linewidth(0.5)
