@@ -187,6 +187,7 @@ def test_points_without_a_solution_get_one_line(fitted, tmp_path, rho, gamma, co
         (["--activation", "abs"], "leaky_relu"),
         (["--steps", "0"], "--steps"),
         (["--members", "0"], "--members"),
+        (["--batch", "0"], "--batch must be a positive integer"),
         (["--seed", "-1"], "--seed"),
         (["--jobs", "0"], "--jobs must be a positive number or -1 for all cores, got 0"),
         (["--missing", "forget"], "impute"),

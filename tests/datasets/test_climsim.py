@@ -103,8 +103,11 @@ def test_fit_and_compare_on_the_command_line(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3), "a stream has no gaps and no folds"),
-        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", 1, "--steps", 5), "say the same thing"),
+        (
+            ("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3),
+            "leave them out for a stream",
+        ),
+        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", 1, "--steps", 5), "set the same thing"),
         (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", -1), "--epochs must be positive"),
         (("fit", "table.csv", "--target", "y", "--out", "m", "--epochs", 1), "are for streams"),
         (("compare", "sine", "--epochs", 1), "are for streams"),

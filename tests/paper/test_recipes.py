@@ -14,7 +14,6 @@ from heteroscope.datasets import simulated
 from heteroscope.paper import RECIPES, SCALES, recipe_settings
 from heteroscope.paper.beyond import by_alpha
 from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
-from heteroscope.paper.costs import seconds, seconds_together
 from heteroscope.paper.observations import flat_share, regret, steepest_step
 from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.tables import METHODS, beside_printed, selection, sets_won
@@ -182,14 +181,6 @@ def test_a_set_is_won_by_the_lower_mean_over_runs():
     two = records({"held-out": [1.0, 2.0], "mle-ensemble": [2.0, 2.0]})
     assert sets_won({"one": one, "two": two}, "held-out", "mle-ensemble", "nll") == 1
     assert sets_won({"one": one}, "mle-ensemble", "held-out", "nll") == 1
-
-
-def test_shared_parts_cost_once_and_unknown_ones_are_refused():
-    alone = seconds_together([RECIPES["summary"]], SMALL)
-    assert seconds_together([RECIPES["summary"], RECIPES["diagonal"]], SMALL) == alone
-    assert seconds_together([RECIPES["summary"]], FULL) > 10 * alone
-    with pytest.raises(TypeError, match="object"):
-        seconds(object())
 
 
 def test_comparisons_speak_of_known_sets(tmp_path):

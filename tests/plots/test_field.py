@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from heteroscope.plots.field import fold_figure
+from heteroscope.plots.fold import fold_figure
 
 
 def test_fold_figure_has_a_line_a_target_and_the_guide(tmp_path):

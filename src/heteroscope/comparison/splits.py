@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from heteroscope import datasets
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data import Missing, Rows, Stream, TableEncoder, read_table
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
@@ -31,10 +31,10 @@ def make_splits(
     """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
         if target is not None:
-            raise InputError(f"target={target!r} is for tables, and {data} is a named set: leave target out")
+            raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
         return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
-        raise InputError(f"{data} is a table: name the column to predict, such as target='price'")
+        raise InputError(f"{data} is a table: name the column to predict, such as ", Parameter("target", "price"))
     frame = read_table(Path(data))
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")

@@ -11,7 +11,7 @@ from heteroscope.core.auto_rules import (
     resolve_schedule,
     resolve_stream_batch_size,
 )
-from heteroscope.core.errors import InputError, check_positive_integer, error_text
+from heteroscope.core.errors import InputError, Parameter, check_positive_integer, error_text
 from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
 from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
 from heteroscope.core.identity import (
@@ -46,6 +46,7 @@ __all__ = [
     "REVISIONS",
     "Identity",
     "InputError",
+    "Parameter",
     "Progress",
     "Status",
     "Strengths",

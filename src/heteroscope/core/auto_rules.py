@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TypeVar
 
 from heteroscope.core import defaults
-from heteroscope.core.errors import InputError, check_positive_integer
+from heteroscope.core.errors import InputError, Parameter, check_positive_integer
 
 CrossValidation = TypeVar("CrossValidation")
 
@@ -25,14 +25,16 @@ def resolve_batch_size(batch_size: object, n_rows: int) -> int | None:
     if batch_size is None:
         return None
     if isinstance(batch_size, bool) or not isinstance(batch_size, Integral) or batch_size < 1:
-        raise InputError(f'batch_size must be a positive integer, None or "auto", got {batch_size!r}')
+        raise InputError(Parameter("batch_size"), f' must be a positive integer, None or "auto", got {batch_size!r}')
     return int(batch_size)
 
 
 def resolve_stream_batch_size(batch_size: object) -> int:
     """Return the number of rows per training step on a stream: "auto" is 256, and None (all rows) is refused."""
     if batch_size is None:
-        raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
+        raise InputError(
+            Parameter("batch_size"), "=None asks for all rows at once: a stream needs a number, such as 256"
+        )
     if batch_size == "auto":
         return defaults.BATCH_OF_MANY_ROWS
     return resolve_batch_size(batch_size, 0) or defaults.BATCH_OF_MANY_ROWS
@@ -54,7 +56,7 @@ def resolve_max_steps(max_steps: object, n_rows: int) -> int:
     if max_steps == "auto":
         return min(max(n_rows, defaults.FEWEST_STEPS), defaults.MOST_STEPS)
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 1:
-        raise InputError(f'max_steps must be a positive integer or "auto", got {max_steps!r}')
+        raise InputError(Parameter("max_steps"), f' must be a positive integer or "auto", got {max_steps!r}')
     return int(max_steps)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, Parameter
 
 #: Raise a number when, for equal settings, ...
 REVISIONS: dict[str, int] = {
@@ -161,18 +161,23 @@ def refuse_other_settings(
     found = list(_differences("", stored, as_json(wanted)))
     if not found:
         return
+    first, *others = found[:_SHOWN]
+    shown = [*first, *(part for one in others for part in ("; ", *one))]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    raise InputError(f"{place} holds {holds} of other settings ({'; '.join(found[:_SHOWN])}{more}): {cure}")
+    raise InputError(f"{place} holds {holds} of other settings (", *shown, f"{more}): {cure}")
 
 
-def _differences(name: str, was: object, now: object) -> Iterator[str]:
-    """Yield each difference as "NAME was X and is now Y"."""
+def _differences(name: str, was: object, now: object) -> Iterator[tuple[str | Parameter, ...]]:
+    """Yield each difference as parts of a message: "NAME was X and is now Y"."""
     if isinstance(was, dict) and isinstance(now, dict):
         for part in {**was, **now}:
             inner = f"{name}.{part}" if name else part
             yield from _differences(inner, was.get(part, NOT_SET), now.get(part, NOT_SET))
     elif not _equal(was, now):
-        yield _file_change(was, now) if name.endswith("files") else f"{name} was {_short(was)} and is now {_short(now)}"
+        if name.endswith("files"):
+            yield (_file_change(was, now),)
+        else:
+            yield Parameter(name), f" was {_short(was)} and is now {_short(now)}"
 
 
 def _equal(was: object, now: object) -> bool:

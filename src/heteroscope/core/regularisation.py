@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, Parameter
 
 Float64: TypeAlias = np.ndarray | np.floating | float
 
@@ -53,7 +53,7 @@ def _check_open_unit(name: str, value: object) -> float:
     if (name, number) in _EDGES:
         raise InputError(_EDGES[name, number])
     if not 0.0 < number < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1, got {number:g}")
+        raise InputError(Parameter(name), f" must lie strictly between 0 and 1, got {number:g}")
     return number
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from jaxtyping import Bool, Float64
 from pandas.api.types import infer_dtype
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 
 #: What to do with a category that was not in the training rows: refuse it, or encode it as a row of zeros.
 Unknown: TypeAlias = Literal["refuse", "zeros"]
@@ -92,7 +92,8 @@ class CategoricalColumn:
         if self.unknown == "refuse" and strange.any():
             raise InputError(
                 f"column {self.name!r} has {_short(labels[strange][0])} in {_first_row(strange)}, not seen in training "
-                f"(there: {listing(self.categories)}): remove such rows, or fit with unknown='zeros'"
+                f"(there: {listing(self.categories)}): remove such rows, or fit with ",
+                Parameter("unknown", "zeros"),
             )
         return (position[:, np.newaxis] == np.arange(len(self.categories))).astype(np.float64)
 
@@ -136,12 +137,15 @@ def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
     return values
 
 
-def refuse_missing(series: pd.Series, cure: str = "fill them, drop those rows, or fit with missing='impute'") -> None:
-    """Raise an `InputError` that counts the missing values of a column, if it has any."""
+_FILL_OR_DROP = ("fill them, drop those rows, or fit with ", Parameter("missing", "impute"))
+
+
+def refuse_missing(series: pd.Series, cure: tuple[str | Parameter, ...] = _FILL_OR_DROP) -> None:
+    """Raise an `InputError` that counts the missing values of a column, if there are any, and ends with `cure`."""
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         raise InputError(
-            f"column {series.name!r} has {missing.sum()} missing values, the first in {_first_row(missing)}: {cure}"
+            f"column {series.name!r} has {missing.sum()} missing values, the first in {_first_row(missing)}: ", *cure
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data.table_columns import (
     CategoricalColumn,
     NumericColumn,
@@ -158,7 +158,7 @@ def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " ro
             f"{listing(list(frame.columns))}"
         )
     series = frame[target]
-    refuse_missing(series, cure="drop those rows, since a model cannot learn from a target that was filled in")
+    refuse_missing(series, cure=("drop those rows, since a model cannot learn from a target that was filled in",))
     values = finite_numbers(series)
     if not is_numeric(series):
         raise InputError(f"the target {target!r} holds {series.dtype}, not numbers: regression needs a numeric target")
@@ -185,7 +185,7 @@ def _refuse_bad_names(frame: pd.DataFrame) -> None:
 def _refuse_choice(option: str, chosen: str, choices: tuple[str, ...]) -> None:
     """Raise an `InputError` if an option has a value that it does not know."""
     if chosen not in choices:
-        raise InputError(f"{option}={chosen!r} is not a choice: use one of {listing(choices)}")
+        raise InputError(Parameter(option, chosen), f" is not a choice: use one of {listing(choices)}")
 
 
 def _suggestion(name: str, frame: pd.DataFrame) -> str:

@@ -3,7 +3,7 @@
 import difflib
 from typing import Literal, TypeAlias, get_args
 
-from heteroscope.core import Identity, InputError, named_set
+from heteroscope.core import Identity, InputError, Parameter, named_set
 from heteroscope.datasets import climsim, simulated, uci
 from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
 from heteroscope.datasets.climsim_generated import generate_climsim
@@ -105,10 +105,14 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     if n_splits is not None and n_splits < 1:
-        raise InputError(f"n_splits={n_splits}: choose at least one split")
+        raise InputError(Parameter("n_splits", n_splits), ": choose at least one split")
     if protocol == "literature":
         if name in simulated.PROCESSES:
-            raise InputError(f"{name} is simulated and has no rows to split 90/10: use protocol='paper' for new rows")
+            raise InputError(
+                f"{name} is simulated and has no rows to split 90/10: use ",
+                Parameter("protocol", "paper"),
+                " for new rows",
+            )
         sample = uci.sample(name)
         cuts = literature_splits(len(sample.y), n_splits or 20, seed)
         return [sample.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from heteroscope.core import InputError, Status
+from heteroscope.core import InputError, Parameter, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, merge_rows
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
@@ -109,7 +109,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
             The ends of the intervals, in the units of the target.
         """
         if not 0.0 < coverage < 1.0:
-            raise InputError(f"coverage must lie strictly between 0 and 1, got {coverage!r}")
+            raise InputError(Parameter("coverage"), f" must lie strictly between 0 and 1, got {coverage!r}")
         lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
         return lower, upper
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 from heteroscope.data import Stream, read_checked
 from heteroscope.estimators.base import GaussianRegressor, Inputs
 from heteroscope.networks import Prediction
@@ -44,7 +44,12 @@ class StreamRegressor(GaussianRegressor):
         `held_out` is the share of rows to hold out, `seed` that of the row order, `store` the checkpoint folder.
         """
         if store is not None and self.random_state is None:
-            raise InputError("a run that can be resumed needs a seed: set random_state beside store")
+            raise InputError(
+                "a run that can be resumed needs a seed: set ",
+                Parameter("random_state"),
+                " beside ",
+                Parameter("store"),
+            )
         run = start_stream_run(stream, held_out, self.batch_size, seed, store, self.n_jobs, self.verbose)
         self.n_features_in_, self.scaling_ = stream.n_features, run.order.scaling
         if stream.named:

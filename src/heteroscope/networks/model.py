@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from heteroscope.core import InputError, defaults
+from heteroscope.core import InputError, Parameter, defaults
 
 AnyArray: TypeAlias = Array | np.ndarray  # JAX takes both
 
@@ -81,11 +81,15 @@ class Architecture(NamedTuple):
 def check_architecture(hidden: Any, activation: Any, start: Any) -> None:
     """Raise an `InputError` for hidden sizes, an activation or a start that no network can have."""
     if not isinstance(hidden, tuple | list) or not all(_is_number(h, Integral) and h > 0 for h in hidden):
-        raise InputError(f"hidden must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}")
+        raise InputError(
+            Parameter("hidden"), f" must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}"
+        )
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        raise InputError(Parameter("activation"), f" must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
     if start != "he" and not (_is_number(start, Real) and 0 < float(start) < float("inf")):
-        raise InputError(f'start must be "he" or a positive standard deviation such as 1e-3, got {start!r}')
+        raise InputError(
+            Parameter("start"), f' must be "he" or a positive standard deviation such as 1e-3, got {start!r}'
+        )
 
 
 def _is_number(value: Any, kind: type) -> bool:

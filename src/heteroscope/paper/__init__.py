@@ -1,7 +1,6 @@
 """The paper's figures and tables, each a short recipe over the library's own functions, and a few beyond it."""
 
 from heteroscope.paper.beyond import BEYOND
-from heteroscope.paper.costs import seconds_together
 from heteroscope.paper.demo import run_demo
 from heteroscope.paper.figures import FIGURES
 from heteroscope.paper.observations import OBSERVATIONS
@@ -26,5 +25,4 @@ __all__ = [
     "recipe_settings",
     "run_demo",
     "run_recipe",
-    "seconds_together",
 ]

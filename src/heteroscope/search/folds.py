@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator, KFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from heteroscope.core import InputError, resolve_folds
+from heteroscope.core import InputError, Parameter, resolve_folds
 from heteroscope.data import Rows, merge_rows
 
 # A number of folds, a share of the rows, "auto", a splitter, or pairs of row numbers (training, held out).
@@ -60,12 +60,15 @@ def make_folds(
     if isinstance(chosen, float):
         fold = held_out_fold(chosen, merged, random) if 0 < chosen < 1 else None
         if fold is None:
-            raise InputError(f"cv={chosen!r} as a share must leave at least one row to test on and two to train on")
+            raise InputError(
+                Parameter("cv", chosen), " as a share must leave at least one row to test on and two to train on"
+            )
         return [fold]
     if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool):
         if chosen < 2:
             raise InputError(
-                f"cv must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {chosen!r}"
+                Parameter("cv"),
+                f" must be at least 2 folds, a share of the rows or a scikit-learn splitter, got {chosen!r}",
             )
         splitter = KFold(min(int(chosen), len(merged.y)), shuffle=True, random_state=random.randint(2**31 - 1))
         return [Fold(merged.take(train), merged.take(held)) for train, held in splitter.split(merged.x)]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 
 BACKENDS = ("loky", "dask", "ray")
 
@@ -22,7 +22,9 @@ def use_backend(name: str, scheduler: str | None = None) -> Iterator[None]:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {name!r}")
     if name == "loky":
         if scheduler is not None:
-            raise InputError("a scheduler's address needs backend='dask' or backend='ray'")
+            raise InputError(
+                "a scheduler's address needs ", Parameter("backend", "dask"), " or ", Parameter("backend", "ray")
+            )
         yield
     elif name == "dask":
         with _dask_client(scheduler), parallel_config(backend="dask", n_jobs=-1):

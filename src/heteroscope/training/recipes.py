@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from heteroscope.core import InputError, resolve_schedule
+from heteroscope.core import InputError, Parameter, resolve_schedule
 from heteroscope.networks import (
     Architecture,
     Layer,
@@ -192,5 +192,5 @@ def _steps(stages: Sequence[Stage]) -> int:
 def checked_steps(max_steps: object) -> int:
     """As a number of steps, of which there must be one for each of two stages."""
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
-        raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
+        raise InputError(Parameter("max_steps"), f" must be an integer of at least 2, got {max_steps!r}")
     return int(max_steps)

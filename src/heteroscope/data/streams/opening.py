@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import InputError, error_text
+from heteroscope.core import InputError, Parameter, error_text
 from heteroscope.data.streams.npy_files import NpyStream
 from heteroscope.data.streams.stream import NETCDF_SUFFIXES, Block, Stream
 
@@ -94,7 +94,7 @@ def open_stream(
     if not paths:
         raise InputError("the list of files is empty: name at least one")
     if not isinstance(target, str):
-        raise InputError(f"say which column of {paths[0]} to predict, such as target='price'")
+        raise InputError(f"say which column of {paths[0]} to predict, such as ", Parameter("target", "price"))
     if chosen and target in chosen:
         raise InputError(f"{target!r} is the target and one of the features: leave it out of `features`")
     parts = [_one(path, target, chosen) for path in paths]

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from heteroscope import cli
-from heteroscope.cli.one_line import INTERRUPTED
+from heteroscope.cli.interrupts import INTERRUPTED
+from heteroscope.core import InputError, Parameter
 from tests.cli.commands import refused, run
 
 SWALLOWED = """
@@ -30,14 +31,14 @@ LOST_IN_A_DESTRUCTOR = """
 DEAF = """
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-from heteroscope.cli import one_line
-one_line.GRACE = 0.2
+from heteroscope.cli import interrupts, one_line_errors
+interrupts.GRACE = 0.2
 
-@one_line.click.command("wait", cls=one_line.OneLineCommand)
+@one_line_errors.click.command("wait", cls=one_line_errors.OneLineCommand)
 def wait(quiet):
     print("waiting", flush=True)
 {body}
-group = one_line.OneLineGroup(commands=[wait])
+group = one_line_errors.OneLineGroup(commands=[wait])
 group.main(["wait"])
 """
 
@@ -110,21 +111,20 @@ def test_a_bug_is_one_line_and_debug_shows_it_all(fitted, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("message", "shown"),
+    ("error", "shown"),
     [
-        (
-            "max_steps must be positive: fit with missing='impute'",
-            "--steps must be positive: fit with --missing impute",
-        ),
-        ("column 'batch_size' has gaps", "column 'batch_size' has gaps"),
-        ("the model's batch_size, and column \"it's max_steps\"", "the model's --batch, and column \"it's max_steps\""),
-        (r"has 'it\'s \"max_steps\"': change batch_size", r"has 'it\'s \"max_steps\"': change --batch"),
-        ("/tmp/batch_size/max_steps.csv is empty", "/tmp/batch_size/max_steps.csv is empty"),
+        (InputError(Parameter("max_steps"), " must be positive"), "--steps must be positive"),
+        (InputError("gaps: fit with ", Parameter("missing", "impute")), "gaps: fit with --missing impute"),
+        (InputError("column 'max_steps': set ", Parameter("batch_size")), "column 'max_steps': set --batch"),
+        (InputError(Parameter("n_coarse"), " must be positive"), "n_coarse must be positive"),
+        (InputError(Parameter("model"), " was 1"), "model was 1"),
+        (InputError("/tmp/max_steps.csv is\nempty"), "/tmp/max_steps.csv is empty"),
+        (ValueError("max_steps must\nbe positive"), "max_steps must be positive"),
     ],
 )
-def test_arguments_become_options_outside_of_quotes_and_paths(fitted, monkeypatch, message, shown):
+def test_parameters_are_shown_as_the_options_that_set_them(fitted, monkeypatch, error, shown):
     def mistake(_):
-        raise ValueError(message)
+        raise error
 
     monkeypatch.setattr("heteroscope.model_files.load_bundle", mistake)
     assert refused("predict", fitted[1], fitted[0]) == f"Error: {shown}\n"

@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.colors import to_hex
 from scipy.special import expit
 
-from heteroscope.plots.diagonal import diagonal_figure
+from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, number_text, save_figure
 
 PHASES = ["U_I", "U_I", "S", "S", "O_I", "O_II"]

@@ -1,17 +1,19 @@
-"""The search along the diagonal in one figure: three models above, scores and phases of the whole path below."""
+"""Draw a search along the diagonal: some of its models above, scores and phases of all its points below."""
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import ArrayLike
 
 from heteroscope.phases import Phase
 from heteroscope.plots.stripes import find_stripes, shade
@@ -29,15 +31,26 @@ from heteroscope.plots.style import (
     plain_log_axis,
 )
 
+Arrays: TypeAlias = dict[str, np.ndarray]
 SCORES = {"nll": "NLL", "mean_mse": "mean MSE", "std_mse": "std MSE"}
-HEADROOM = 0.15  # of the data's range, shown above and below the data whatever the bands do
+HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
 
 
-def diagonal_figure(results: Mapping[Any, Any]) -> Figure:
-    """The figure of one search, from a Dataset like the one `run_demo` returns or a dictionary of the same arrays.
+def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
+    """Draw a search along the diagonal: models as mean and bands of std, and scores of all points against rho.
 
-    x, y_train (at x_train), mean and std (model x x), model, model_rho, model_phase; true_mean and true_std if known;
-    rho, phase and nll, mean_mse, std_mse (point x split: train, held-out); `chosen` is the number of the chosen point.
+    Parameters
+    ----------
+    results : xarray.Dataset or mapping of names to arrays
+        Drawn models: `x` of shape (x,), `mean` and `std` of shape (model, x), and the names `model`, `model_rho` and
+        `model_phase` of shape (model,). Training rows: `x_train` and `y_train`. If known, `true_mean` and `true_std`
+        of shape (x,). All points of the search: `rho` and `phase` of shape (point,), and the scores `nll`, `mean_mse`
+        and `std_mse` of shape (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen
+        point, an attribute if `results` is a Dataset.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     data = _plain(results)
     with house_style():
@@ -51,7 +64,8 @@ def diagonal_figure(results: Mapping[Any, Any]) -> Figure:
     return figure
 
 
-def _plain(results: Mapping[Any, Any]) -> dict[str, Any]:
+def _plain(results: xr.Dataset | Mapping[str, ArrayLike]) -> Arrays:
+    """Return all variables, coordinates and `chosen` as arrays."""
     data = {str(name): np.asarray(values) for name, values in results.items()}
     if isinstance(results, xr.Dataset):
         data |= {str(name): np.asarray(values) for name, values in results.coords.items()}
@@ -64,7 +78,7 @@ def _row_of_panels(figure: Figure, grid: GridSpec, row: int, n: int) -> list[Axe
     return [figure.add_subplot(grid[row, k * width : (k + 1) * width]) for k in range(n)]
 
 
-def _draw_models(panels: list[Axes], data: dict[str, Any]) -> None:
+def _draw_models(panels: list[Axes], data: Arrays) -> None:
     y = data["y_train"]
     margin = HEADROOM * (np.ptp(y) or 1.0)
     for k, ax in enumerate(panels):
@@ -102,7 +116,7 @@ def _draw_truth(
 
 
 def _legend_of_models(figure: Figure, with_truth: bool) -> None:
-    entries: dict[str, Any] = {
+    entries: dict[str, Artist] = {
         "training rows": Line2D([], [], linestyle="", marker="o", color=INK, markersize=3),
         "mean": Line2D([], [], color=GREY),
         r"$\pm 1$ std": Patch(color=GREY, alpha=0.46, linewidth=0),
@@ -114,7 +128,7 @@ def _legend_of_models(figure: Figure, with_truth: bool) -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=len(entries))
 
 
-def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
+def _draw_path(panels: list[Axes], data: Arrays) -> None:
     rho, best = data["rho"], int(data["chosen"])
     stripes = find_stripes(rho, [str(phase) for phase in data["phase"]])
     for ax, (name, title) in zip(panels, SCORES.items(), strict=True):
@@ -137,7 +151,11 @@ def _draw_path(panels: list[Axes], data: dict[str, Any]) -> None:
 def _limits(
     train: Float[np.ndarray, " point"], held_out: Float[np.ndarray, " point"], log: bool
 ) -> tuple[float, float]:
-    """What is worth seeing: all of a log axis down to 1e-6 of its top; of the NLL, its dip and the shoulders."""
+    """Return the limits of a score's axis.
+
+    Logarithmic: from the lowest value, but at most six decades below the highest. NLL: from below its minimum to
+    above its value at the strongest regularisation.
+    """
     values = np.concatenate([train, held_out])
     values = values[np.isfinite(values)]
     if log:
@@ -151,7 +169,7 @@ def _limits(
 
 
 def _drawable(values: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
-    """Infinite values moved to where a line can still be drawn towards them."""
+    """Replace infinities by large numbers, so that the line towards them is drawn."""
     return np.nan_to_num(values, nan=np.nan, posinf=1e30, neginf=-1e30)
 
 
@@ -162,9 +180,10 @@ def _mark_outside(
     limits: tuple[float, float],
     colour: str,
 ) -> None:
+    """Mark values beyond the limits by triangles at the edge."""
     style: dict[str, Any] = {"linestyle": "", "color": colour, "markersize": 4.5, "clip_on": False}
     for edge, outside, marker in ((limits[1], values > limits[1], "^"), (limits[0], values < limits[0], "v")):
-        if outside.any():  # an empty line would still claim a place in the layout
+        if outside.any():  # even an empty line takes space in the layout
             ax.plot(rho[outside], np.full(outside.sum(), edge), marker=marker, **style)
 
 

@@ -1,4 +1,4 @@
-"""The field theory's fold against the number of points."""
+"""Draw how the field theory's fold moves with the number of points."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,19 @@ from heteroscope.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILION, house_
 
 
 def fold_figure(n_points: ArrayLike, folds: Mapping[str, ArrayLike]) -> Figure:
-    """logit rho of the fold against the number of points, a line for each named target; log n^2 as a guide."""
+    """Draw logit rho of the fold against the number of points, one line per target, and the slope of log n^2.
+
+    Parameters
+    ----------
+    n_points : array of shape (size,)
+        Numbers of points n.
+    folds : mapping of names to arrays of shape (size,)
+        For each of at most four targets, logit rho of the fold at each n.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
     sizes = np.asarray(n_points, dtype=float)
     with house_style():
         figure = new_figure(4.6, 3.2)
