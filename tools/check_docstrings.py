@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from numpydoc.validate import validate
 
 #: Packages and modules that users import from.
-PUBLIC = ("heteroscope", "heteroscope.baselines", "heteroscope.datasets", "heteroscope.distributions", "heteroscope.field")
+PUBLIC = (
+    "heteroscope",
+    "heteroscope.baselines",
+    "heteroscope.datasets",
+    "heteroscope.distributions",
+    "heteroscope.field",
+)
 #: More public names, of packages whose other names are for our own packages.
 NAMES = (
     "heteroscope.comparison.compare",

@@ -14,7 +14,7 @@ import xarray as xr
 from scipy.special import logit
 
 from heteroscope import datasets, open_diagram, phase_diagram
-from heteroscope.core.defaults import resolve_diagram_batch_size, resolve_diagram_steps
+from heteroscope.core.auto_rules import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.store import NAME, ROUNDS

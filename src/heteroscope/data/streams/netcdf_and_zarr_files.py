@@ -1,23 +1,22 @@
-"""Zarr and NetCDF as streams: variables along one common first dimension, a column or several each."""
+"""A Zarr store or NetCDF file as a stream: variables along one common first dimension, the rows."""
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from heteroscope.core import InputError, error_text
-from heteroscope.data.streams.stream import Stream
-
-NETCDF = (".nc", ".nc4", ".cdf")
+from heteroscope.data.streams.stream import NETCDF_SUFFIXES, Stream
 
 
-class LabelledStream(Stream):
-    """One Zarr store or NetCDF file: `target` is a variable of one dimension, rows run along it.
+class XarrayStream(Stream):
+    """One Zarr store or NetCDF file. `target` is a variable with one dimension, and this dimension counts the rows.
 
-    Features are all other variables that begin with this dimension, by name (a Zarr store has no order of its own),
-    unless `features` lists them; one with a second dimension gives as many columns, called name_0, name_1 and so on.
+    The features are the variables in `features`, or else all other variables whose first dimension counts the rows,
+    sorted by name (a Zarr store has no order of its own). A variable with a second dimension gives one column for each
+    of its positions, called name_0, name_1 and so on.
     """
 
     def __init__(self, path: str | Path, target: str, features: tuple[str, ...] | None = None) -> None:
@@ -41,39 +40,39 @@ class LabelledStream(Stream):
             raise InputError(f"{path} has no rows or no features along {rows!r}: write it again")
 
     def files(self) -> list[Path]:
-        """The file, or every file of the store."""
+        """Return the NetCDF file, or all files of the Zarr store."""
         if self.path.is_dir():
             return sorted(path for path in self.path.rglob("*") if path.is_file())
         return [self.path]
 
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-        """The rows of every variable side by side."""
+        """Read rows first, ..., stop - 1 of all variables, side by side."""
         with _opened(self.path) as data:
             try:
                 parts = [np.asarray(data[name][first:stop].values) for name in (*self._widths, self.target_name)]
             except (OSError, RuntimeError, ValueError) as error:
-                said = f"{self.path} cannot be read at row {first:,} ({error_text(error)}): write it again"
-                raise InputError(said) from error
+                message = f"{self.path} cannot be read at row {first:,} ({error_text(error)}): write it again"
+                raise InputError(message) from error
         kind = np.float32 if all(part.dtype == np.float32 for part in parts) else np.float64
         columns = [part.astype(kind).reshape(len(part), -1) for part in parts]
         return np.hstack(columns[:-1]), columns[-1][:, 0]
 
 
 def _opened(path: Path) -> xr.Dataset:
-    """The file with nothing of it in memory yet; opened anew for every block, so that no mapped page stays."""
+    """Open the data without reading any values; done anew for every block, so that no mapped page stays in memory."""
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name, or give the full path")
     try:
-        if path.suffix.lower() in NETCDF:
+        if path.suffix.lower() in NETCDF_SUFFIXES:
             return xr.open_dataset(path, decode_times=False, cache=False)
         return xr.open_zarr(path, chunks=None, consolidated=False, decode_times=False)
     except (OSError, KeyError, ValueError, TypeError) as error:
-        hint = "; NetCDF-4 needs `pip install 'heteroscope[netcdf]'`" if path.suffix.lower() in NETCDF else ""
+        hint = "; NetCDF-4 needs `pip install 'heteroscope[netcdf]'`" if path.suffix.lower() in NETCDF_SUFFIXES else ""
         raise InputError(f"{path} cannot be opened ({error_text(error):.120}): write it again{hint}") from error
 
 
-def _width(path: Path, data: xr.Dataset, name: str, rows: Any) -> int | None:
-    """The columns of a variable, None for one without a second dimension."""
+def _width(path: Path, data: xr.Dataset, name: str, rows: Hashable) -> int | None:
+    """Return the number of columns of a variable, or None for one without a second dimension."""
     if name not in data or data[name].dims[:1] != (rows,) or data[name].ndim > 2 or data[name].dtype.kind not in "fiub":
         raise InputError(f"{path} has no variable {name!r} of numbers with one or two dimensions, the first {rows!r}")
     return None if data[name].ndim == 1 else int(data[name].shape[1])

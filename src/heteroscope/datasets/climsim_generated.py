@@ -1,15 +1,15 @@
-"""Files of ClimSim's format with a known conditional mean and variance, at any number of rows.
+"""Generate files of ClimSim's format, of any number of rows, with a known mean and variance of each output.
 
     output = mean(x) + std(x) * N(0, 1)
 
-Profiles of temperature and humidity come from a few smooth modes, so that levels are correlated; the sun shines on half
-of the columns at a time, and where it does not, the solar outputs have mean zero and little noise. All of it is made up
-for tests and benchmarks: nothing here is physics.
+Profiles of temperature and humidity are sums of a few smooth modes, so that neighbouring levels are correlated. At any
+time half of the columns have sunlight; in the others the solar outputs have mean zero and little noise. All formulas
+are invented for tests and benchmarks and are not physics.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
@@ -17,32 +17,53 @@ from jaxtyping import Float
 from heteroscope.core import InputError, Progress
 from heteroscope.datasets.climsim import COLUMNS, INPUTS, LEVELS, OUTPUTS, SURFACE, Part, create_files, full_name
 
-N_MODES = 4
-STEPS_A_DAY = 72
-SOLAR_CONSTANT = 1361.0
-_WRITTEN_AT_ONCE = 32 * COLUMNS
+N_MODES = 4  # smooth modes of each profile
+STEPS_A_DAY = 72  # time steps per day: one every 20 minutes
+SOLAR_CONSTANT = 1361.0  # W/m^2
+_WRITTEN_AT_ONCE = 32 * COLUMNS  # rows; changing it changes which random numbers a row gets
+# The number of each part in the seed of its rows.
 _PARTS: dict[Part, int] = {"train": 0, "val": 1, "scoring": 2}
-#: The share of net shortwave flux that each solar output has.
+#: Each solar output as a share of the net shortwave flux.
 _SOLAR_SHARE = {"NETSW": 1.0, "SOLS": 0.35, "SOLL": 0.4, "SOLSD": 0.12, "SOLLD": 0.09}
 _LEVEL = np.linspace(0.0, 1.0, LEVELS)  # 0 at the top of the atmosphere, 1 at the ground
+# Typical temperature in K and humidity in kg/kg at each level, and the modes around them.
 _TEMPERATURE = 210.0 + 85.0 * _LEVEL**2
 _HUMIDITY = 2e-6 + 0.012 * _LEVEL**4
 _MODES = np.stack([np.cos(np.pi * k * _LEVEL) for k in range(N_MODES)]) / np.sqrt(1.0 + np.arange(N_MODES))[:, None]
 
 
-class Truth(NamedTuple):
-    """The distribution that outputs were drawn from, row by row."""
+class OutputDistribution(NamedTuple):
+    """Mean and standard deviation of the distribution from which each row's output was drawn."""
 
     mean: Float[np.ndarray, " row"]
     std: Float[np.ndarray, " row"]
 
 
-def write_made_up(
+def generate_climsim(
     folder: str | Path, n_train: int, n_val: int = 20_000, seed: int = 0, progress: Progress | None = None
 ) -> Path:
-    """Write train and val files of ClimSim's format and names; rows depend on the seed and their number alone."""
+    """Write generated train and val files with ClimSim's format and file names.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder to write to; it is created if needed.
+    n_train : int
+        The number of training rows.
+    n_val : int, default=20000
+        The number of validation rows.
+    seed : int, default=0
+        A row's values depend only on the seed and on its position, not on the number of rows.
+    progress : callable or None, default=None
+        Called with the number of training rows written and the number of all training rows.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
     if min(n_train, n_val) < 1:
-        raise InputError(f"{n_train} and {n_val} rows were asked for: write at least one of each")
+        raise InputError(f"n_train={n_train} and n_val={n_val}: choose at least one row of each")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     wanted: dict[Part, int] = {"train": n_train, "val": n_val}
@@ -59,14 +80,27 @@ def write_made_up(
     return folder
 
 
-def truth(x: Float[np.ndarray, "row feature"], target: str) -> Truth:
-    """Mean and std of an output given the inputs, in the output's units."""
-    mean, std = _DISTRIBUTIONS[full_name(target)](_Seen.of(np.asarray(x, np.float64)))
-    return Truth(mean, std)
+def truth(x: Float[np.ndarray, "row feature"], target: str) -> OutputDistribution:
+    """Return the true mean and standard deviation of an output given the inputs.
+
+    Parameters
+    ----------
+    x : array of shape (row, 124)
+        Inputs of generated files.
+    target : str
+        The output, as in `climsim_stream`.
+
+    Returns
+    -------
+    OutputDistribution
+        `mean` and `std` of each row, in the units of the output.
+    """
+    mean, std = _DISTRIBUTIONS[full_name(target)](_Atmosphere.of(np.asarray(x, np.float64)))
+    return OutputDistribution(mean, std)
 
 
 def draw_inputs(first: int, n_rows: int, random: np.random.Generator) -> Float[np.ndarray, "row feature"]:
-    """Rows first, first + 1, ... of the inputs: 384 columns a time step, one after the other around the globe."""
+    """Draw rows first, ..., first + n_rows - 1 of the inputs: 384 columns per time step, around the globe."""
     row = np.arange(first, first + n_rows)
     modes = random.standard_normal((2, n_rows, N_MODES)).astype(np.float32)
     roughness = random.standard_normal((2, n_rows, LEVELS), np.float32)
@@ -83,16 +117,17 @@ def draw_inputs(first: int, n_rows: int, random: np.random.Generator) -> Float[n
 
 
 def _draw_outputs(x: Float[np.ndarray, "row feature"], random: np.random.Generator) -> Float[np.ndarray, "row output"]:
-    seen = _Seen.of(x.astype(np.float64))
+    """Draw all outputs given the inputs."""
+    state = _Atmosphere.of(x.astype(np.float64))
     y = random.standard_normal((len(x), len(OUTPUTS)), np.float32)
     for column, name in enumerate(OUTPUTS):
-        mean, std = _DISTRIBUTIONS[name](seen)
+        mean, std = _DISTRIBUTIONS[name](state)
         y[:, column] = mean + std * y[:, column]
     return y
 
 
-class _Seen(NamedTuple):
-    """The inputs as the outputs depend on them: dimensionless anomalies, and the incoming sunlight as it is."""
+class _Atmosphere(NamedTuple):
+    """What outputs depend on: dimensionless anomalies, cloud cover from 0 to 1, and incoming sunlight in W/m^2."""
 
     temperature: Float[np.ndarray, "row level"]
     humidity: Float[np.ndarray, "row level"]
@@ -102,42 +137,50 @@ class _Seen(NamedTuple):
     cloud: Float[np.ndarray, " row"]
 
     @classmethod
-    def of(cls, x: Float[np.ndarray, "row feature"]) -> "_Seen":
+    def of(cls, x: Float[np.ndarray, "row feature"]) -> "_Atmosphere":
+        """Compute the state from the inputs."""
         temperature = (x[:, :LEVELS] - _TEMPERATURE) / 8.0
         humidity = np.log(x[:, LEVELS : 2 * LEVELS] / _HUMIDITY) / 0.35
         cloud = 1.0 / (1.0 + np.exp(-1.5 * humidity[:, 30:].mean(axis=1) - 0.5 * temperature[:, 40:].mean(axis=1)))
         return cls(temperature, humidity, (x[:, 120] - 98_000.0) / 2_500.0, x[:, 121], x[:, 122] / 90.0, cloud)
 
 
-_Distribution = Callable[[_Seen], tuple[np.ndarray, np.ndarray]]
+#: A function that gives mean and standard deviation of one output.
+_Distribution: TypeAlias = Callable[[_Atmosphere], tuple[np.ndarray, np.ndarray]]
 
 
 def _solar(share: float) -> _Distribution:
-    def distribution(seen: _Seen) -> tuple[np.ndarray, np.ndarray]:
-        mean = seen.sunlight * (0.78 - 0.5 * seen.cloud)
-        noise = 20.0 + 0.14 * seen.sunlight * seen.cloud
+    """Return the distribution of a solar output: clouds reduce its mean and raise its noise."""
+
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
+        mean = state.sunlight * (0.78 - 0.5 * state.cloud)
+        noise = 20.0 + 0.14 * state.sunlight * state.cloud
         return share * mean, share * noise
 
     return distribution
 
 
 def _rate(level: int, humidity: bool) -> _Distribution:
+    """Return the distribution of the rate of change of humidity or temperature at one level."""
     size = 3e-8 * (0.1 + _LEVEL[level]) if humidity else 2e-5
 
-    def distribution(seen: _Seen) -> tuple[np.ndarray, np.ndarray]:
-        anomaly = (seen.humidity if humidity else seen.temperature)[:, level]
-        return size * np.tanh(seen.cloud * anomaly), size * (0.2 + 0.3 * seen.cloud)
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
+        anomaly = (state.humidity if humidity else state.temperature)[:, level]
+        return size * np.tanh(state.cloud * anomaly), size * (0.2 + 0.3 * state.cloud)
 
     return distribution
 
 
-def _long_wave(seen: _Seen) -> tuple[np.ndarray, np.ndarray]:
-    return 300.0 + 40.0 * seen.cloud + 15.0 * seen.temperature[:, -1], 5.0 + 10.0 * seen.cloud
+def _long_wave(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the downward long-wave flux."""
+    return 300.0 + 40.0 * state.cloud + 15.0 * state.temperature[:, -1], 5.0 + 10.0 * state.cloud
 
 
 def _rain(size: float) -> _Distribution:
-    def distribution(seen: _Seen) -> tuple[np.ndarray, np.ndarray]:
-        return size * seen.cloud**2 * (1.0 + 0.5 * np.tanh(seen.heat - 1.0)), size * (0.1 + 0.5 * seen.cloud)
+    """Return the distribution of a precipitation rate: its mean grows with the square of cloud cover."""
+
+    def distribution(state: _Atmosphere) -> tuple[np.ndarray, np.ndarray]:
+        return size * state.cloud**2 * (1.0 + 0.5 * np.tanh(state.heat - 1.0)), size * (0.1 + 0.5 * state.cloud)
 
     return distribution
 

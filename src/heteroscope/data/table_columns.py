@@ -1,9 +1,12 @@
-"""One column of a user's table as numbers: what is accepted, how it is encoded, and why the rest is refused."""
+"""Encode one column of a user's table: numbers as they are, categories as one-hot features, all else refused.
+
+Dates, free text, infinite values and (unless they are to be filled) missing values raise an `InputError`.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,33 +15,39 @@ from pandas.api.types import infer_dtype
 
 from heteroscope.core import InputError
 
-Unknown = Literal["refuse", "zeros"]
+#: What to do with a category that was not in the training rows: refuse it, or encode it as a row of zeros.
+Unknown: TypeAlias = Literal["refuse", "zeros"]
 
+# Kinds of columns, in the words of pandas' `infer_dtype`.
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal"}
 _TIMES = {"datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period"}
+# 2024-05-01, 2024/5, 1.5.2024 or 01/05/24, perhaps with a time.
 _DATE = re.compile(r"\s*(\d{4}[-/]\d{1,2}([-/]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?\s*")
 
 
 @dataclass(frozen=True)
 class NumericColumn:
-    """value -> value; a missing value becomes `fill`, the training median, or is refused if `fill` is None."""
+    """A column of numbers: value -> value.
+
+    A missing value becomes `fill`, the training median, or is refused if `fill` is None.
+    """
 
     name: str
     fill: float | None
 
     @classmethod
     def fit(cls, series: pd.Series, impute: bool) -> "NumericColumn":
-        """Learn the median of a column of numbers."""
+        """Learn the column's median if missing values are to be filled with it (`impute`)."""
         values = finite_numbers(series)
         return cls(str(series.name), float(np.nanmedian(values)) if impute else None)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The one feature that this column becomes."""
+        """The name of the one feature: that of the column."""
         return (self.name,)
 
     def encode(self, series: pd.Series) -> Float64[np.ndarray, "row 1"]:
-        """One feature, finite everywhere."""
+        """Return the column as one feature of finite numbers."""
         values = finite_numbers(series)
         if self.fill is None:
             refuse_missing(series)
@@ -49,9 +58,10 @@ class NumericColumn:
 
 @dataclass(frozen=True)
 class CategoricalColumn:
-    """value -> one feature a category, 1 where it applies; missing becomes `fill`, the most frequent, or is refused.
+    """A column of categories: value -> one feature per category, 1 for the value's own and 0 for the others.
 
-    A category that was not there in training is refused, or becomes a row of zeros with `unknown="zeros"`.
+    A missing value becomes `fill`, the most frequent category, or is refused if `fill` is None. A category that was not
+    in the training rows is refused, or becomes a row of zeros with `unknown="zeros"`.
     """
 
     name: str
@@ -61,17 +71,17 @@ class CategoricalColumn:
 
     @classmethod
     def fit(cls, series: pd.Series, impute: bool, unknown: Unknown) -> "CategoricalColumn":
-        """Learn the categories, in sorted order, and the most frequent one (the first of them at a tie)."""
+        """Learn the sorted categories and, if `impute`, the most frequent one (at a tie, the first of them)."""
         counts = pd.Series(_labels(series.dropna())).value_counts().sort_index()
         return cls(str(series.name), str(counts.idxmax()) if impute else None, tuple(counts.index), unknown)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """One feature a category."""
+        """The names of the features, one per category: column=category."""
         return tuple(f"{self.name}={category}" for category in self.categories)
 
     def encode(self, series: pd.Series) -> Float64[np.ndarray, "row category"]:
-        """One-hot rows."""
+        """Return the one-hot features."""
         if self.fill is None:
             refuse_missing(series)
         missing = series.isna().to_numpy(dtype=bool)
@@ -90,7 +100,7 @@ class CategoricalColumn:
 def fit_column(
     series: pd.Series, impute: bool, unknown: Unknown, max_categories: int
 ) -> NumericColumn | CategoricalColumn:
-    """The encoding that suits a column's content, or a refusal that names the column and a way out."""
+    """Return the encoding for a column's content; raise an `InputError` that names the column if there is none."""
     kind = infer_dtype(series, skipna=True)
     if kind in _NUMBERS | {"boolean"}:
         return NumericColumn.fit(series, impute)
@@ -102,12 +112,12 @@ def fit_column(
 
 
 def is_numeric(series: pd.Series) -> bool:
-    """Whether a column of finite numbers and gaps holds them as numbers or as text such as 05, and not as booleans."""
+    """Return whether a column that `finite_numbers` accepts holds numbers, or text such as 05, but not booleans."""
     return infer_dtype(series, skipna=True) in _NUMBERS | {"string"}
 
 
 def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
-    """A column as float64, NaN where a value is missing; anything else that is not a finite number is refused."""
+    """Return a column as float64, NaN where a value is missing; refuse all values that are not finite numbers."""
     _refuse_dates(series)
     parsed = pd.to_numeric(series, errors="coerce")
     strange = (parsed.isna() & series.notna()).to_numpy(dtype=bool)
@@ -127,7 +137,7 @@ def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
 
 
 def refuse_missing(series: pd.Series, cure: str = "fill them, drop those rows, or fit with missing='impute'") -> None:
-    """An error that counts the missing values of a column, if there are any."""
+    """Raise an `InputError` that counts the missing values of a column, if it has any."""
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         raise InputError(
@@ -136,13 +146,16 @@ def refuse_missing(series: pd.Series, cure: str = "fill them, drop those rows, o
 
 
 def listing(names: Sequence[str], at_most: int = 20) -> str:
-    """'a', 'b', 'c' and 40 more."""
+    """Return the names as text, such as "'a', 'b', 'c' and 40 more"."""
     shown = ", ".join(_short(name) for name in names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
 
 
 def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
-    """Texts are categories if they are few and repeat; a column declared categorical need only be of few."""
+    """Raise an `InputError` unless texts can be categories: at most `max_categories` different ones, some repeated.
+
+    A column that pandas declares categorical need not have repeated values.
+    """
     texts = series.dropna()
     different = pd.Series(_labels(texts.drop_duplicates()))
     if different.map(lambda text: _DATE.fullmatch(text) is not None).all():
@@ -151,7 +164,7 @@ def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
     if len(different) <= max_categories and (declared or len(different) < len(texts)):
         return
     if pd.to_numeric(different, errors="coerce").notna().mean() > 0.5:
-        finite_numbers(series)  # numbers with a slip: the error names the first
+        finite_numbers(series)  # mostly numbers: its error names the first value that is none
         raise InputError(
             f"column {series.name!r} has {len(different)} different codes in {len(texts)} rows, the first is "
             f"{_short(different[0])} (categories repeat and are at most max_categories={max_categories}): drop it, "
@@ -164,11 +177,13 @@ def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
 
 
 def _refuse_dates(series: pd.Series) -> None:
+    """Raise an `InputError` if the column holds dates or times."""
     if infer_dtype(series, skipna=True) in _TIMES:
         raise _dates_refused(series)
 
 
 def _dates_refused(series: pd.Series) -> InputError:
+    """Return the error for a column of dates or times."""
     return InputError(
         f"column {series.name!r} holds dates or times: replace it by numbers (the month, the hour, the days since a "
         "start), or drop it"
@@ -176,17 +191,21 @@ def _dates_refused(series: pd.Series) -> InputError:
 
 
 def _labels(series: pd.Series) -> np.ndarray:
+    """Return the category of each value as text."""
     codes, different = pd.factorize(series)
     return np.array([_label(value) for value in different], dtype=object)[codes]
 
 
 def _label(value: object) -> str:
-    """Text that names a category, the same for 1 and 1.0: a gap elsewhere in a column turns integers into floats."""
+    """Return a category's name, the same for 1 and 1.0: pandas turns integers into floats if one is missing."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _positions(labels: np.ndarray, categories: Sequence[str]) -> np.ndarray:
-    """Where each label is among the categories, or -1; the text 10.0, as of an integer beside gaps, also finds 10."""
+    """Return each label's position among the categories, or -1 if it is none of them.
+
+    The text 10.0 also finds the category 10: integers become floats in a column with missing values.
+    """
     known = pd.Index(categories)
     position = known.get_indexer(pd.Index(labels))
     strange = position < 0
@@ -197,9 +216,11 @@ def _positions(labels: np.ndarray, categories: Sequence[str]) -> np.ndarray:
 
 
 def _short(value: object) -> str:
+    """Return the value's repr in at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:56]}...{text[-1]}"
 
 
 def _first_row(mask: Bool[np.ndarray, " row"]) -> str:
+    """Return "row N" for the first row in the mask, counted from one."""
     return f"row {int(mask.argmax()) + 1}"
