@@ -17,7 +17,8 @@ from heteroscope.training.workers import prepare_worker
 from heteroscope.networks import Architecture
 from heteroscope.data import Batch
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job, train_tile
+from heteroscope.training.steps import Job
+from heteroscope.training.tile import train_tile
 
 prepare_worker()
 x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]

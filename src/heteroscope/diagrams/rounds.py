@@ -22,10 +22,10 @@ from heteroscope.networks import Params, predict_members
 from heteroscope.training import (
     Fit,
     Job,
-    Judges,
-    Plan,
     Recipe,
+    RoundEvaluation,
     StreamRun,
+    StreamTraining,
     Task,
     prepare_worker,
     run_tasks,
@@ -207,8 +207,13 @@ def _tile_of_stream(
     """One tile, or what was wrong with the data in one line."""
     prepare_worker()
     read = partial(predict_members, activation=recipe.architecture.activation)
-    plan = Plan(ground.order, jobs, recipe, Judges(ground.survey.sample, ground.survey.held, read))
+    evaluation = RoundEvaluation(ground.survey.sample, ground.survey.held, read)
+    training = StreamTraining(ground.order, jobs, recipe, evaluation)
     try:
-        return index, finish(train_on_stream(plan, in_workers=False)), None
+        return (
+            index,
+            finish(train_on_stream(training, in_workers=False)),
+            None,
+        )
     except InputError as error:
         return index, {}, str(error)

@@ -21,7 +21,7 @@ from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
 from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.recipe import Exhibit, part_settings
 from heteroscope.paper.scales import Scale
-from heteroscope.training import PATIENT_SHARES
+from heteroscope.training import UNINSPECTED_SHARES
 
 COMPILE = 12.0  # seconds, of a network shape and a number of rows not seen before in the run
 RATE = 1e11  # operations a second, as measured on two cores with 3 x 128 networks
@@ -50,7 +50,7 @@ def _(part: Networks) -> float:
     n_rows = len(datasets.load(part.data).y_train)
     in_batches = resolve_diagram_batch_size("auto", n_rows)
     steps = resolve_diagram_steps(part.max_steps, n_rows, in_batches, part.start)
-    mean, both = (0.0, 0.0) if part.start == "he" else PATIENT_SHARES
+    mean, both = (0.0, 0.0) if part.start == "he" else UNINSPECTED_SHARES
     share = BATCH_SHARE if in_batches else SHARE
     taken = steps * (mean / 2 + both + share * (1 - mean - both))  # in patience all of them, of the mean alone at first
     return COMPILE + n_models * taken * _operations(part.data, part.hidden, resolve_diagram_batch_size) / RATE

@@ -29,7 +29,7 @@ def search_stream(
 ) -> tuple[Search, list[Fit]]:
     """All points of the diagonal side by side on one stream; the path, the choice, and the fits in the path's order."""
     jobs = [Job(t, -t, seed) for t in logits]
-    fits = ground.train("search", method, jobs, recipe, read, drops=True)
+    fits = ground.train("search", method, jobs, recipe, read, drop_losing=True)
     folds: Folds = [stream_fold(ground)]
     points = [_point(t, fit, recipe, ground, read) for t, fit in zip(logits, fits, strict=True)]
     rule = {**method, "selection": selection}
