@@ -317,3 +317,15 @@ def test_a_mean_that_is_at_zero_after_its_patience_stays_there_beside_the_precis
     assert all(not layer.weight.any() for layer in fit.params.mean)
     assert all(layer.weight.any() for layer in fit.params.precision)
     assert fit.steps == 1000
+
+
+def test_a_model_that_collapses_beside_one_that_has_collapsed_trains_no_chunk_twice(monkeypatch):
+    """The second model collapses after the first chunk, the first after the second: both then share a stage."""
+    recipe = mean_first_recipe(Architecture(2, (8,)), 1500, "fast")
+    joint = recipe._replace(stages=recipe.stages[-1:])
+    collapsed = iter([None, "precision", "precision"])
+    monkeypatch.setattr(tile, "_collapsed_network", lambda inspection: next(collapsed, None))
+    monkeypatch.setattr(tile, "is_settled", lambda inspection: False)
+    fits = train_tile(pad(rows(), 64), [Job(3.0, 0.0, seed) for seed in range(2)], joint)
+    assert next(collapsed, "all used") == "all used"
+    assert [fit.steps for fit in fits] == [joint.steps] * 2

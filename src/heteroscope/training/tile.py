@@ -100,8 +100,10 @@ def _train_stage(
     done = 0
     for n_steps in _chunks(stage.steps, first_chunk, inspect_start):
         done += n_steps
-        for common_stage in dict.fromkeys(training.stage for training in active):
-            group = [training for training in active if training.stage == common_stage]
+        stages = dict.fromkeys(training.stage for training in active)
+        # All groups are made before the first trains: a model that changes its stage must not train this chunk twice.
+        groups = {stage: [training for training in active if training.stage == stage] for stage in stages}
+        for common_stage, group in groups.items():
             models = [training.model for training in group]
             after = _train_and_inspect(models, rows, n_steps, common_stage, recipe, inspects)
             for training, (model, inspection) in zip(group, after, strict=True):
