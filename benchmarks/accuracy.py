@@ -29,7 +29,7 @@ def diabetes() -> pd.DataFrame:
 
 
 def friedman() -> pd.DataFrame:
-    """Return Friedman's first problem: ten inputs, of which five have no effect; noise grows tenfold with the fourth."""
+    """Return Friedman's first problem: ten inputs, five without effect; the noise grows tenfold with the fourth."""
     x, y = make_friedman1(n_samples=1000, random_state=0)
     noise = np.exp(np.log(10) * x[:, 3]) * 0.3 * np.random.default_rng(1).normal(size=len(y))
     return pd.DataFrame(x, columns=[f"x{k}" for k in range(10)]).assign(target=y + noise)

@@ -22,9 +22,10 @@ from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
 from heteroscope.networks.objectives import joint_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 N_PROCESSES = 2
@@ -161,7 +162,7 @@ def _sgemm_gflops(size: int = 3000) -> float:
 
 
 def _flops_of_a_step(n_rows: int, n_features: int) -> float:
-    """Count multiplications and additions of one step: output, weight gradients and input gradients of both networks."""
+    """Count multiplications and additions of a step of both networks: outputs, weight and input gradients."""
     sizes = (n_features, *HIDDEN, 1)
     products = [n_in * n_out for n_in, n_out in pairwise(sizes)]
     return 2 * 2 * n_rows * (2 * sum(products) + sum(products[1:]))

@@ -22,7 +22,7 @@ from heteroscope.networks.model import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train_as_tiles
 
 N_PROCESSES = 2
@@ -126,11 +126,11 @@ def _fill(folder: Path) -> None:
     full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
-    with open_store(folder, full, {}) as growth:
-        _fill_tiles(growth, full, random)
+    with open_store(folder, full, {}) as store:
+        _fill_tiles(store, full, random)
 
 
-def _fill_tiles(growth: DiagramStore, full, random: np.random.Generator) -> None:
+def _fill_tiles(store: DiagramStore, full, random: np.random.Generator) -> None:
     """Write every tile of the store."""
     per_cell = [name for name, variable in full.data_vars.items() if variable.dims[:3] == ("rho", "gamma", "seed")]
     for row in range(full.sizes["rho"]):
@@ -138,7 +138,7 @@ def _fill_tiles(growth: DiagramStore, full, random: np.random.Generator) -> None
             tile = {name: random.lognormal(size=full[name][row, :, seed].shape) for name in per_cell}
             tile["phase"] = np.clip((np.arange(22) + row) // 9, 0, 4).astype(np.int8)
             tile["status"] = np.zeros(22, np.int8)
-            growth.add((row, seed), tile)
+            store.add((row, seed), tile)
 
 
 if __name__ == "__main__":

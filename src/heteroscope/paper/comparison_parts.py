@@ -16,7 +16,7 @@ from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor
 from heteroscope.comparison import compare
 from heteroscope.core import Progress, defaults
 from heteroscope.data import draw_rows
-from heteroscope.datasets import climsim, write_made_up
+from heteroscope.datasets import climsim, generate_climsim
 from heteroscope.estimators import GaussianRegressor, HeteroskedasticRegressorCV
 
 Methods: TypeAlias = dict[str, GaussianRegressor]
@@ -150,7 +150,7 @@ def _generated_files(folder: Path, n_rows: int) -> Path:
     """Return the folder of generated files, written on the first call, with as many test rows as the paper has."""
     done = folder / "complete"
     if not done.is_file():
-        write_made_up(folder, n_rows, n_val=2 * climsim.TEST_ROWS)
+        generate_climsim(folder, n_rows, n_val=2 * climsim.TEST_ROWS)
         done.touch()
     return folder
 
