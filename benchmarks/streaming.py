@@ -1,7 +1,9 @@
-"""Training on a stream: speed against memory, resident memory, an epoch of the paper's ClimSim run, and accuracy.
+"""Measure training on a stream, in four parts, each of which prints a table or a sentence.
 
-Files of ClimSim's format are generated first, with a known mean and std; they are kept in the folder --data for the
-next run. `python -m benchmarks.streaming --help` shows how to run a part, or all of it at another size.
+speed: rows per second from a stream and from memory; memory: peak resident memory by number of rows; epoch: the time of
+one epoch of the paper's ClimSim run; accuracy: scores beside those of the true distribution. Files in ClimSim's format
+with a known mean and std are generated first and kept in the folder --data for the next run. `python -m
+benchmarks.streaming --help` shows how to run single parts, or all of them at another size.
 """
 
 import argparse
@@ -33,7 +35,7 @@ from heteroscope.training.streaming.stream_run import start_stream_run
 from heteroscope.training.streaming.worker import RoundEvaluation, StreamRound, train_group
 from heteroscope.training.workers import pad, prepare_worker, run_tasks
 
-N_POINTS = 12
+N_POINTS = 12  # of the diagonal
 JOBS = [Job(float(t), -float(t), 0) for t in diagonal_logits(N_POINTS)]
 TARGET = "cam_out_NETSW"
 METHODS = ("ours", "beta-nll", "mle-ensemble")
@@ -49,25 +51,27 @@ model.fit(climsim_stream(sys.argv[1]))
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the parts that were asked for; all of them at full size take about an hour on two cores."""
+    """Run the chosen parts, or all; at full size all take about an hour on two cores."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"among {', '.join(PARTS)}; all unless told")
-    parser.add_argument("--data", type=Path, default=Path(gettempdir()) / "heteroscope-streaming")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the epoch and of the accuracy table")
-    parser.add_argument("--memory-rows", default="100000,1000000,10091520", help="rows of the memory table")
-    parser.add_argument("--steps", type=int, default=150, help="steps that are timed, and of the memory table's fits")
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--epochs", type=float, default=6.0, help="of the accuracy table")
-    parser.add_argument("--hidden", default="64,64", help="of the accuracy table")
+    parser.add_argument("parts", nargs="*", help=f"among {', '.join(PARTS)}  [default: all]")
+    parser.add_argument(
+        "--data", type=Path, default=Path(gettempdir()) / "heteroscope-streaming", help="folder of the files"
+    )
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of epoch and accuracy")
+    parser.add_argument("--memory-rows", default="100000,1000000,10091520", help="rows of memory, comma-separated")
+    parser.add_argument("--steps", type=int, default=150, help="steps of speed and memory")
+    parser.add_argument("--turns", type=int, default=5, help="timed turns of speed")
+    parser.add_argument("--epochs", type=float, default=6.0, help="epochs of accuracy")
+    parser.add_argument("--hidden", default="64,64", help="hidden layers of accuracy")
     chosen = parser.parse_args(arguments if arguments is not None else [])
     for part in chosen.parts or PARTS:
         if part not in PARTS:
-            parser.error(f"no part is called {part!r}: choose among {', '.join(PARTS)}")
+            parser.error(f"no part is called {part!r}: choose one of {', '.join(PARTS)}")
         globals()[f"_{part}"](chosen)
 
 
-def _made(chosen: argparse.Namespace, n_rows: int) -> Path:
-    """The generated files of so many rows, written now or before."""
+def _generated_files(chosen: argparse.Namespace, n_rows: int) -> Path:
+    """Return the folder of generated files with this many rows; write them if they are missing."""
     folder = chosen.data / f"climsim-{n_rows}"
     if not (folder / "complete").exists():
         generate_climsim(folder, n_rows)
@@ -76,26 +80,27 @@ def _made(chosen: argparse.Namespace, n_rows: int) -> Path:
 
 
 def _recipe(steps: int) -> Recipe:
+    """Return the training of the paper's ClimSim run."""
     return mean_first_recipe(Architecture(124, PAPER["hidden"]), steps, "cosine", PAPER["batch_size"])
 
 
 def _speed(chosen: argparse.Namespace) -> None:
-    """Steps of both networks, on batches drawn from rows in memory and on a stream, in turns, in one worker process."""
-    folder = _made(chosen, 200_000)
+    """Print rows per second in memory and on a stream: steps of both networks, in turns, in one worker process."""
+    folder = _generated_files(chosen, 200_000)
     print(f"3 x 256 networks, 124 inputs, batches of 256, {chosen.steps} steps, one process, median of turns.\n")
     print("| models | rows/s from memory | rows/s from the stream | stream over memory, turn by turn |")
     print("|---:|---:|---:|---|")
     for n_models in (1, N_POINTS):
         steps = max(20, chosen.steps // n_models)
-        (seconds,) = run_tasks(_both, [(0, folder, JOBS[-n_models:], steps, chosen.turns)], n_jobs=1)
+        (seconds,) = run_tasks(_time_both, [(0, folder, JOBS[-n_models:], steps, chosen.turns)], n_jobs=1)
         rates = [[256 * steps / taken for taken in arm] for arm in seconds]
         ratios = ", ".join(f"{there / here:.2f}" for here, there in zip(*rates, strict=True))
         print(f"| {n_models} | {statistics.median(rates[0]):,.0f} | {statistics.median(rates[1]):,.0f} | {ratios} |")
     print()
 
 
-def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> tuple[list[float], list[float]]:
-    """Seconds of each arm in each turn."""
+def _time_both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> tuple[list[float], list[float]]:
+    """Return the seconds of every turn, first in memory and then on the stream."""
     prepare_worker()
     stream = climsim_stream(folder, TARGET)
     run = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
@@ -117,7 +122,7 @@ def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> 
             raise RuntimeError(outcome.error)
 
     seconds: tuple[list[float], list[float]] = ([], [])
-    for turn in range(n_turns + 1):  # the first compiles
+    for turn in range(n_turns + 1):  # the first one compiles and is not counted
         for arm, taken in zip((from_memory, from_stream), seconds, strict=True):
             start = time.perf_counter()
             arm()
@@ -128,6 +133,8 @@ def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> 
 
 @partial(jax.jit, static_argnames=("stage", "activation"))
 def _steps_in_memory(model, rows: Batch, drawn, stage: Stage, activation: str):
+    """Take one step per row of `drawn`, on the batch with these row numbers."""
+
     def batch_at(step, key):
         return key, Batch(*(part[drawn[step]] for part in rows))
 
@@ -135,12 +142,12 @@ def _steps_in_memory(model, rows: Batch, drawn, stage: Stage, activation: str):
 
 
 def _memory(chosen: argparse.Namespace) -> None:
-    """The largest resident memory of a search: program and two workers together, from its start to its end."""
+    """Print the peak resident memory of a search, main process and two workers together, by number of rows."""
     print(f"Search over {N_POINTS} points, 3 x 256, two workers, {chosen.steps} steps after a pass over all rows.\n")
     print("| rows | files, GB | seconds of the pass and the steps | peak resident memory, GB |")
     print("|---:|---:|---:|---:|")
     for n_rows in map(int, chosen.memory_rows.split(",")):
-        folder = _made(chosen, n_rows)
+        folder = _generated_files(chosen, n_rows)
         size = sum(path.stat().st_size for path in folder.glob("train_*.npy"))
         start = time.perf_counter()
         peak = _peak([sys.executable, "-c", EXAMPLE_FIT, str(folder), str(chosen.steps)])
@@ -149,7 +156,7 @@ def _memory(chosen: argparse.Namespace) -> None:
 
 
 def _peak(command: list[str]) -> int:
-    """Bytes that a command and its children have resident together, at most; pages that they share count once."""
+    """Run a command; return the peak resident bytes of it and its children, where shared pages count once."""
     process = subprocess.Popen(command, env=os.environ | {"LOKY_MAX_CPU_COUNT": "2"})
     family, peak = psutil.Process(process.pid), 0
     while process.poll() is None:
@@ -165,12 +172,12 @@ def _peak(command: list[str]) -> int:
 
 
 def _epoch(chosen: argparse.Namespace) -> None:
-    """One epoch of the twelve-point diagonal on so many rows, and what that means for the published files."""
-    stream = climsim_stream(_made(chosen, chosen.rows), TARGET)
+    """Print the time of one epoch of the twelve-point diagonal, and the same scaled to the published files."""
+    stream = climsim_stream(_generated_files(chosen, chosen.rows), TARGET)
     run = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
     steps = stream.steps(1)
     stage = _recipe(10 * steps).stages[1]
-    evaluation = RoundEvaluation(run.survey.sample, run.survey.held, _unread)
+    evaluation = RoundEvaluation(run.survey.sample, run.survey.held, _constant_prediction)
 
     def seconds(n_steps: int) -> float:
         last = stage._replace(optimiser=stage.optimiser._replace(steps=n_steps))
@@ -190,14 +197,14 @@ def _epoch(chosen: argparse.Namespace) -> None:
     print(f"included; scaled to {N_ROWS['train']:,} rows {whole / 3600:.2f} hours.\n")
 
 
-def _unread(members, x, scaling):
-    """A mean and std that cost nothing: what is timed is the training."""
+def _constant_prediction(members, x, scaling):
+    """Return a constant mean and std at no cost, so that only the training is timed."""
     return np.zeros((1, len(x))), np.ones((1, len(x)))
 
 
 def _accuracy(chosen: argparse.Namespace) -> None:
-    """Scores against those of the distribution that the rows were drawn from."""
-    folder = _made(chosen, chosen.rows)
+    """Print the scores of each method beside those of the distribution from which the rows were drawn."""
+    folder = _generated_files(chosen, chosen.rows)
     stream, test = climsim_stream(folder, TARGET), draw_test_rows(folder, TARGET)
     real = truth(test.x, TARGET)
     hidden = tuple(int(size) for size in chosen.hidden.split(","))

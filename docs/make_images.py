@@ -1,4 +1,7 @@
-"""Draw the pictures of the documentation anew: `python docs/make_images.py`, some twenty minutes on two cores."""
+"""Draw the pictures of the documentation: `python docs/make_images.py [NAME ...]`.
+
+Without names all pictures are drawn, which takes about twenty minutes on two cores.
+"""
 
 import sys
 import tempfile
@@ -11,16 +14,16 @@ from matplotlib.figure import Figure
 
 from heteroscope import datasets, field, field_diagram, phase_diagram
 from heteroscope.datasets import simulated
-from heteroscope.paper.demo import run_demo
+from heteroscope.paper import run_demo
 from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, save_figure, schematic
 
 IMAGES = Path(__file__).parent / "images"
-POINTS = 4096
+POINTS = 4096  # of a field-theory diagram
 FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 
 
 def main(chosen: list[str]) -> None:
-    """Draw all pictures, or those named."""
+    """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
@@ -28,19 +31,26 @@ def main(chosen: list[str]) -> None:
 
 
 def demo() -> Figure:
+    """Draw the figure of `heteroscope demo`."""
     return diagonal_figure(run_demo().results)
 
 
 def field_sine() -> Figure:
+    """Draw the phases of the field theory of sine."""
     return schematic(diagram("sine"), "Field theory of sine")
 
 
 def field_sets() -> Figure:
+    """Draw the metrics of the field theory of every simulated set."""
     return diagram_array({name: diagram(name) for name in simulated.PROCESSES}, split="train")
 
 
 def map_sine(start: str | float) -> Figure:
-    """Some five minutes on two cores, twice as long from a small start; kept in the system's temporary folder."""
+    """Draw the phases of networks on the sine set.
+
+    This takes about five minutes on two cores, twice as long from a small start; the diagram is kept in the system's
+    temporary folder.
+    """
     split = datasets.load("sine")
     found = phase_diagram(
         split.x_train,
@@ -57,7 +67,7 @@ def map_sine(start: str | float) -> Figure:
 
 
 def fold() -> Figure:
-    """The fold of one noisy draw moves with the number of points; that of its mean alone does not."""
+    """Draw the fold over the number of points: it moves for a noisy draw, and stays for the draw's mean alone."""
     noisy = [field.fold(*simulated.field_draw("sine", n), gamma=0.01).logit_rho for n in FOLD_POINTS]
     smooth = []
     for n in FOLD_POINTS:
@@ -68,13 +78,13 @@ def fold() -> Figure:
 
 
 def diagram(name: str) -> xr.Dataset:
-    """A diagram as `heteroscope field` makes it."""
+    """Return the diagram that `heteroscope field` makes."""
     x, y, y_test = simulated.field_draws(name, POINTS)
     return field_diagram(x, y, y_test=y_test, n_jobs=2)
 
 
 def store(figure: Figure, name: str) -> None:
-    """A picture of few colours among those of the documentation."""
+    """Save a picture with few colours in docs/images."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / "figure.png"
         save_figure(figure, drawn)

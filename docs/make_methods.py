@@ -1,7 +1,7 @@
-"""Put what `heteroscope compare ... --out methods` found into docs/baselines.md: `python docs/make_methods.py methods`.
+"""Put the results of `heteroscope compare SET --out methods/SET` into docs/baselines.md.
 
-The block between `<!-- begin methods -->` and `<!-- end methods -->` is replaced: the NLL of all methods on all sets,
-and under it every score. Sets that the folder does not have are left out.
+`python docs/make_methods.py methods` replaces the block between `<!-- begin methods -->` and `<!-- end methods -->` by
+two tables: the NLL of every method on every set, and all scores. Sets that are not in the folder are left out.
 """
 
 import sys
@@ -12,11 +12,11 @@ from make_results import filled
 
 PAGE = Path(__file__).parent / "baselines.md"
 SETS = ("yacht", "housing", "concrete", "power", "sine", "cubic", "curve")
-COLUMNS = {"nll": "NLL", "crps": "CRPS", "rmse": "RMSE"}
+SCORES = {"nll": "NLL", "crps": "CRPS", "rmse": "RMSE"}
 
 
 def main(folder: Path) -> None:
-    """Rewrite the block."""
+    """Rewrite the block from the folder of comparisons."""
     tables = {
         name: pd.read_csv(folder / name / "summary.csv", index_col="method")
         for name in SETS
@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
 
 
 def overview(tables: dict[str, pd.DataFrame]) -> str:
-    """One row a method, one column a set: mean test NLL, the lowest of a set in bold."""
+    """Return a table of mean test NLL, one row per method and one column per set, the lowest of each set in bold."""
     lines = [f"| NLL | {' | '.join(tables)} |", f"|---|{'---:|' * len(tables)}"]
     for method in next(iter(tables.values())).index:
         cells = [_best_in_bold(table["nll"], method) for table in tables.values()]
@@ -36,6 +36,7 @@ def overview(tables: dict[str, pd.DataFrame]) -> str:
 
 
 def _best_in_bold(scores: pd.Series, method: str) -> str:
+    """Return a method's score, in bold if it is the lowest, or "" if there is none."""
     if method not in scores or pd.isna(scores[method]):
         return ""
     text = f"{scores[method]:.2f}"
@@ -43,14 +44,17 @@ def _best_in_bold(scores: pd.Series, method: str) -> str:
 
 
 def details(tables: dict[str, pd.DataFrame]) -> str:
-    """One row a set and method: mean ± SD over splits, and the paired difference of the NLL ± its standard error."""
+    """Return a table with one row per set and method.
+
+    Scores are mean ± standard deviation over splits; "NLL minus ours" is the mean paired difference ± standard error.
+    """
     lines = [
         "| set | method | splits | NLL | NLL minus ours | CRPS | RMSE | 90 % coverage | seconds |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, table in tables.items():
         for method, row in table.iterrows():
-            scores = [f"{row[score]:.3g} ± {row[f'{score}_sd']:.2g}" for score in COLUMNS]
+            scores = [f"{row[score]:.3g} ± {row[f'{score}_sd']:.2g}" for score in SCORES]
             gap = "" if method == table.index[0] else f"{row['nll_difference']:+.2f} ± {row['nll_se']:.2f}"
             cells = [scores[0], gap, *scores[1:], f"{row['interval_coverage']:.0%}", f"{row['seconds']:.0f}"]
             lines.append(f"| {name} | {method} | {row['fits']:.0f} | {' | '.join(cells)} |")

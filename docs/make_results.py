@@ -1,8 +1,8 @@
-"""Put what `heteroscope reproduce` made into docs/results.md: `python docs/make_results.py reproduce/small`.
+"""Put the output of `heteroscope reproduce` into docs/results.md: `python docs/make_results.py reproduce/full`.
 
-Every block between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced by the figure, table and verdict of that
-result, if the folder has it, or says that it was never made; all other words of the page stay. The record of each
-result is kept beside its image.
+The block between `<!-- begin NAME -->` and `<!-- end NAME -->` is replaced by the figure, table and verdict of the
+exhibit NAME if it is in the folder; an exhibit that was never made gets a line that says so. The rest of the page stays
+as it is. Image and record of each exhibit are copied to docs/images/results.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ IMAGES = DOCS / "images" / "results"
 
 
 def main(folder: Path) -> None:
-    """Fill every block whose result is in the folder."""
+    """Fill every block whose exhibit is in the folder."""
     page = PAGE.read_text(encoding="utf-8")
     for name in re.findall(r"<!-- begin (\S+) -->", page):
         path = folder / f"{name}.json"
@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
 
 
 def publish(record: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Image, in few colours, and record into the documentation; the record names the image by its digest."""
+    """Copy image and record of an exhibit to the documentation; return the record, with the image's digest added."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     name, kept = record["recipe"], {key: value for key, value in record.items() if key not in ("parts", "settings")}
     figure = folder / f"{name}.png"
@@ -48,13 +48,16 @@ def publish(record: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def save_in_few_colours(figure: Path, image: Path) -> None:
-    """A picture of a quarter of the size; median cut would merge the pale shades of neighbouring phases."""
+    """Save a picture with 256 colours, a quarter of its size.
+
+    Octree quantisation keeps the pale shades of neighbouring phases apart, which median cut would merge.
+    """
     picture = Image.open(figure).convert("RGB")
     picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(image, optimize=True)
 
 
 def block(record: dict[str, Any], table: Path) -> str:
-    """Figure, table, verdict and caption, as far as they are there."""
+    """Return the Markdown of an exhibit: its figure, table and verdict, where it has them, and its caption."""
     pieces = [f"![{record['title']}](images/results/{record['recipe']}.png)"] if "image_sha256" in record else []
     if table.is_file():
         pieces.append(table.read_text(encoding="utf-8").strip())
@@ -64,18 +67,18 @@ def block(record: dict[str, Any], table: Path) -> str:
 
 
 def caption(record: dict[str, Any]) -> str:
-    """How the result was made."""
+    """Return the line that says how the exhibit was made."""
     made = f"heteroscope {record['heteroscope']}, {record['date']}, {record['seconds']:.0f} s"
     return f"*Scale **{record['scale']}**: `{record['command']}`, {made}.*"
 
 
 def missing(name: str) -> str:
-    """What stands where a result was never made."""
+    """Return the line that stands for an exhibit that was never made."""
     return f"*Not made yet: `heteroscope reproduce {name}` makes it.*"
 
 
 def filled(page: str, name: str, text: str) -> str:
-    """The page with another block of that name."""
+    """Return the page with `text` in the block of that name."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     before, rest = page.split(begin)
     return f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"

@@ -53,7 +53,7 @@ def run_exhibit(name: str, exhibit: Exhibit[ResultT], workspace: Workspace) -> d
         (folder / f"{name}.md").write_text(markdown(output.table), encoding="utf-8")
     settings = exhibit_settings(exhibit, workspace.scale)
     record = {
-        "recipe": name,
+        "recipe": name,  # the exhibit; published records have it under this key
         "source": exhibit.source,
         "title": exhibit.title,
         "scale": workspace.scale.name,
