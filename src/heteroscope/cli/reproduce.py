@@ -66,7 +66,7 @@ def reproduce(
     """
     refuse_unwritable(out / scale / "record.json")
     from heteroscope.datasets import climsim_stream
-    from heteroscope.paper import RECIPES, SCALES, Workspace, run_recipe
+    from heteroscope.paper import EXHIBITS, SCALES, Workspace, run_exhibit
 
     def bar(what: str) -> AbstractContextManager[Progress | None]:
         return progress_bar(what, bool(verbosity(quiet)), "done")
@@ -77,17 +77,17 @@ def reproduce(
         chosen = chosen.with_climsim(str(climsim.resolve()))
     workspace = Workspace(out, chosen, n_jobs, bar, records)
     if names == ("list",):
-        print_recipes(RECIPES, workspace)
+        print_recipes(EXHIBITS, workspace)
         return
-    wanted = tuple(RECIPES) if names == ("all",) else _known(names, list(RECIPES))
-    lacking = [name for name in wanted if chosen.n_seeds < RECIPES[name].fewest_seeds]
+    wanted = tuple(EXHIBITS) if names == ("all",) else _known(names, list(EXHIBITS))
+    lacking = [name for name in wanted if chosen.n_seeds < EXHIBITS[name].fewest_seeds]
     if lacking and names != ("all",):
-        raise InputError(f"{lacking[0]} needs --seeds {RECIPES[lacking[0]].fewest_seeds} or more, got {seeds}")
+        raise InputError(f"{lacking[0]} needs --seeds {EXHIBITS[lacking[0]].fewest_seeds} or more, got {seeds}")
     for name in wanted:
         if name in lacking:
-            click.echo(f"{name}: left out because it needs --seeds {RECIPES[name].fewest_seeds} or more")
+            click.echo(f"{name}: left out because it needs --seeds {EXHIBITS[name].fewest_seeds} or more")
             continue
-        record = run_recipe(name, RECIPES[name], workspace)
+        record = run_exhibit(name, EXHIBITS[name], workspace)
         made = [path.name for path in sorted(workspace.folder.glob(f"{name}.*"))]
         click.echo(f"{name}: {', '.join(made)} in {workspace.folder} ({record['seconds']:.0f} s)")
         if record["verdict"]:

@@ -1,4 +1,4 @@
-"""Every recipe from its parts to its figure or table; the parts are small theories and made-up records."""
+"""Every exhibit from its parts to its figure or table; the parts are small theories and made-up records."""
 
 from functools import cache
 
@@ -11,11 +11,10 @@ from heteroscope import field_diagram
 from heteroscope.core.errors import InputError
 from heteroscope.core.identity import identity_key
 from heteroscope.datasets import simulated
-from heteroscope.paper import RECIPES, SCALES, recipe_settings
-from heteroscope.paper.beyond import by_alpha
-from heteroscope.paper.comparisons import Comparison, Searches, SolarFlux
-from heteroscope.paper.observations import flat_share, regret, steepest_step
-from heteroscope.paper.parts import HysteresisSweep, Line, Networks, Theory
+from heteroscope.paper import EXHIBITS, SCALES, exhibit_settings
+from heteroscope.paper.beyond_the_paper import by_alpha, regret
+from heteroscope.paper.comparison_parts import Comparison, Searches, SolarFlux
+from heteroscope.paper.diagram_parts import HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
@@ -56,33 +55,22 @@ def records(nll):
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_every_recipe_ends_in_a_figure_or_a_table(name, tmp_path):
-    recipe = RECIPES[name]
-    found = {label: stand_in(part, tmp_path / label) for label, part in recipe.parts(SMALL).items()}
-    output = recipe.show(found)
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_every_exhibit_ends_in_a_figure_or_a_table(name, tmp_path):
+    exhibit = EXHIBITS[name]
+    found = {label: stand_in(part, tmp_path / label) for label, part in exhibit.parts(SMALL).items()}
+    output = exhibit.show(found)
     assert output.figure is not None or len(output.table)
-    assert list(recipe.parts(FULL)) == list(found), "both scales have the same columns"
+    assert list(exhibit.parts(FULL)) == list(found), "both scales have the same columns"
 
 
 def test_settings_and_nothing_else_make_the_hash():
-    hashes = {identity_key(recipe_settings(RECIPES["summary"], scale)) for scale in SCALES.values()}
+    hashes = {identity_key(exhibit_settings(EXHIBITS["summary"], scale)) for scale in SCALES.values()}
     assert len(hashes) == 2
-    again = identity_key(recipe_settings(RECIPES["diagonal"], SMALL))
-    assert again == identity_key(recipe_settings(RECIPES["summary"], SMALL)), "they are made of the same parts"
+    again = identity_key(exhibit_settings(EXHIBITS["diagonal"], SMALL))
+    assert again == identity_key(exhibit_settings(EXHIBITS["summary"], SMALL)), "they are made of the same parts"
     more = SMALL._replace(n_seeds=SMALL.n_seeds + 1)
-    assert identity_key(recipe_settings(RECIPES["summary"], more)) not in hashes
-
-
-def made_up(values, gammas, rhos, **other):
-    """A diagram whose scores are the given arrays over (rho, gamma)."""
-    shape = np.shape(values)
-    variables = {
-        name: (("rho", "gamma", "seed", "split"), np.stack([one] * 2, -1)[:, :, None]) for name, one in other.items()
-    }
-    variables |= {"phase": (("rho", "gamma", "seed"), np.full((*shape, 1), "S"))}
-    variables["status"] = (("rho", "gamma", "seed"), np.full((*shape, 1), "converged"))
-    return xr.Dataset(variables, {"rho": rhos, "gamma": gammas, "seed": [0], "split": ["train", "test"]})
+    assert identity_key(exhibit_settings(EXHIBITS["summary"], more)) not in hashes
 
 
 def test_regret_is_the_mean_paired_difference():
@@ -107,23 +95,6 @@ def test_both_searches_run_on_the_same_splits(tmp_path):
     assert found.groupby("method").size().to_dict() == {"diagonal": 2, "grid": 2}
     nll = found.pivot(index="split", columns="method", values="nll")
     assert nll.nunique().tolist() == [2, 2], "another draw each"
-
-
-def test_the_steepest_step_is_seen_on_common_points_only():
-    along = np.array([1.0, 0.9, 0.3, 0.2, 0.0])  # on the diagonal, by rising rho
-    rhos = [0.1, 0.3, 0.5, 0.7, 0.9]
-    values = np.full((5, 5), 7.0)
-    values[range(5), range(4, -1, -1)] = along
-    diagram = made_up(values, rhos, rhos, mean_mse=values)
-    assert steepest_step(diagram, np.array(rhos)) == pytest.approx(0.6)
-    assert steepest_step(diagram, np.array([0.1, 0.5, 0.9])) == pytest.approx(0.7)
-    assert steepest_step(made_up(values, rhos, rhos, mean_mse=np.ones((5, 5))), np.array(rhos)) == 0.0
-
-
-def test_flat_cells_are_counted_and_runaways_are_not_flat():
-    energy = np.array([[0.0, 1e-4, 2e-3], [np.nan, 5.0, 1e-9]])
-    diagram = made_up(energy, [0.1, 0.5, 0.9], [0.1, 0.5], mean_energy=energy)
-    assert flat_share(diagram, "mean_energy") == 3 / 6
 
 
 def test_tables_put_ours_beside_what_is_printed():

@@ -1,4 +1,4 @@
-"""Figures that are no phase diagram: the simulated data, a sweep up and down, lines over a penalty, the regret."""
+"""Plots that only exhibits need: the simulated data, sweeps up and down, metrics over a penalty, the regret."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,18 +30,18 @@ from heteroscope.plots import (
     plain_log_axis,
 )
 
-SMOOTH = 400  # points of a curve
+CURVE_POINTS = 400  # at which a smooth curve is evaluated
 
 
 def data_figure(names: Sequence[str], titles: Mapping[str, str]) -> Figure:
-    """Training and test rows of simulated sets over the truth: its mean, and bands of one and two std."""
+    """Draw training and test rows of simulated sets over the true mean and bands of one and two true std."""
     with house_style():
         figure = new_figure(9.0, 4.6)
         axes = figure.subplots(2, (len(names) + 1) // 2).ravel()
         for ax, name in zip(axes, names, strict=True):
             split, truth = simulated.draw(name)
             low, high = (truth.x_scale.apply(np.array([end]))[0] for end in simulated.PROCESSES[name].domain)
-            x = np.linspace(low, high, SMOOTH)
+            x = np.linspace(low, high, CURVE_POINTS)
             mean, std = truth.mean(x), truth.std(x)
             for width, alpha in ((2, 0.15), (1, 0.25)):
                 ax.fill_between(x, mean - width * std, mean + width * std, color=BLUE, alpha=alpha, linewidth=0)
@@ -63,8 +63,8 @@ def data_figure(names: Sequence[str], titles: Mapping[str, str]) -> Figure:
     return figure
 
 
-#: What the two directions of a sweep can end in, and its colour.
-ENDS = {
+#: Outcomes of the two sweeps in a cell, and their colours.
+OUTCOMES = {
     "the same solution": PALE,
     "two finite solutions": PURPLE,
     "finite up, runaway down": ORANGE,
@@ -74,48 +74,48 @@ ENDS = {
 
 
 def hysteresis_figure(found: xr.Dataset, gamma: float) -> Figure:
-    """Where the two sweeps end in different solutions, and both along one gamma."""
+    """Draw where the two sweeps end in different solutions, and both sweeps along one gamma."""
     one = found.sel(gamma=gamma, method="nearest")
     chosen = float(one["gamma"])
     with house_style():
         figure = new_figure(8.6, 3.3)
         left, right = figure.subplots(1, 2)
-        there = _draw_ends(left, found)
+        there = _draw_outcomes(left, found)
         left.axhline(chosen, color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
-        patches = {name: Patch(color=colour, linewidth=0) for name, colour in ENDS.items() if name in there}
-        figure.legend(patches.values(), patches.keys(), loc="outside lower center", ncols=len(ENDS))
+        patches = {name: Patch(color=colour, linewidth=0) for name, colour in OUTCOMES.items() if name in there}
+        figure.legend(patches.values(), patches.keys(), loc="outside lower center", ncols=len(OUTCOMES))
         for way, colour, marker in (("up", BLUE, "^"), ("down", VERMILION, "v")):
             values = one["mean_mse"].sel(way=way).values
             right.plot(one["rho"], values, color=colour, marker=marker, markersize=3.5, label=rf"$\rho$ swept {way}")
         right.set_ylim(-0.05, 1.08)
-        logit_axis(right, "x", *_ends(found["rho"].values), 6)
+        logit_axis(right, "x", *_outer_edges(found["rho"].values), 6)
         right.set(xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {chosen:.2g}$")
         right.legend(title="a line ends where it runs away", title_fontsize=8)
     return figure
 
 
-def _draw_ends(ax: Axes, found: xr.Dataset) -> set[str]:
-    """Each cell in the colour of what the sweeps end in there; which of these occur."""
+def _draw_outcomes(ax: Axes, found: xr.Dataset) -> set[str]:
+    """Draw each cell in the colour of its outcome; return the outcomes that occur."""
     rho, gamma = found["rho"].values, found["gamma"].values
     up, down = (np.isfinite(found["mean_mse"].sel(way=way).values) for way in ("up", "down"))
     differ = found["differ"].values == 1
     kind = np.select([up & down & differ, up & ~down, ~up & down, ~up & ~down], [1, 2, 3, 4], 0)
-    colours = ListedColormap(list(ENDS.values()))
-    ax.pcolormesh(edges(rho), edges(gamma), kind.T, cmap=colours, vmin=-0.5, vmax=len(ENDS) - 0.5)
-    logit_axis(ax, "x", *_ends(rho), 6)
-    logit_axis(ax, "y", *_ends(gamma), 6)
+    colours = ListedColormap(list(OUTCOMES.values()))
+    ax.pcolormesh(edges(rho), edges(gamma), kind.T, cmap=colours, vmin=-0.5, vmax=len(OUTCOMES) - 0.5)
+    logit_axis(ax, "x", *_outer_edges(rho), 6)
+    logit_axis(ax, "y", *_outer_edges(gamma), 6)
     ax.set(xlabel=r"$\rho$", ylabel=r"$\gamma$", title="What the direction of the sweep decides")
-    return {name for k, name in enumerate(ENDS) if (kind == k).any()}
+    return {name for k, name in enumerate(OUTCOMES) if (kind == k).any()}
 
 
-def _ends(values: Float[np.ndarray, " value"]) -> tuple[float, float]:
-    """The outer borders of the cells of these values."""
+def _outer_edges(values: Float[np.ndarray, " value"]) -> tuple[float, float]:
+    """Return the outer borders of the cells around these values."""
     borders = edges(values)
     return float(borders[0]), float(borders[-1])
 
 
 def penalty_figure(panels: Mapping[str, Mapping[str, xr.DataArray]]) -> Figure:
-    """Scores against the mean's penalty alpha, weaker to the right; a thin line a seed, a thick one their mean."""
+    """Draw scores over the mean's penalty alpha, weaker to the right: thin lines are seeds, thick ones their mean."""
     styles = {"3 hidden layers": "-", "1 hidden layer": (0, (3, 1.5))}
     with house_style():
         figure = new_figure(9.0, 3.3)
@@ -138,6 +138,7 @@ def penalty_figure(panels: Mapping[str, Mapping[str, xr.DataArray]]) -> Figure:
 
 
 def _positive_scale(ax: Axes, values: Float[np.ndarray, "_"]) -> None:
+    """Make the y axis logarithmic around the positive values, and mark 1, the score of a constant mean."""
     known = values[np.isfinite(values) & (values > 0)]
     if len(known):
         high = float(known.max())
@@ -146,9 +147,9 @@ def _positive_scale(ax: Axes, values: Float[np.ndarray, "_"]) -> None:
 
 
 def regret_figure(table: pd.DataFrame) -> Figure:
-    """One dot a set: what the diagonal loses against the whole square, with two standard errors.
+    """Draw one dot per set: the regret of searching the diagonal alone, with two standard errors.
 
-    The axis is linear up to a tenth of a nat and logarithmic beyond: one run with an unlucky row can cost tens of nats.
+    The axis is linear up to a tenth of a nat and logarithmic beyond: a single outlying row can cost tens of nats.
     """
     with house_style():
         figure = new_figure(5.4, 0.8 + 0.3 * len(table))

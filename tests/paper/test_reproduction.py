@@ -1,4 +1,4 @@
-"""Running recipes: what is written, what is kept, and `heteroscope reproduce` as a user meets it."""
+"""Making exhibits: what is written, what is kept, and `heteroscope reproduce` as a user meets it."""
 
 import json
 from contextlib import nullcontext
@@ -10,15 +10,14 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-from heteroscope import __version__, open_diagram
-from heteroscope import paper as reproduce
+from heteroscope import __version__, open_diagram, paper
 from heteroscope.cli import main
 from heteroscope.core.errors import InputError
 from heteroscope.diagrams.dataset import diagonal_cells
-from heteroscope.paper import RECIPES, Exhibit, Output, Scale, Workspace, run_recipe
+from heteroscope.paper import EXHIBITS, Exhibit, Output, Scale, Workspace, run_exhibit
 from heteroscope.paper import part_records as records
-from heteroscope.paper.parts import DIAGONAL, Line, Networks, OneSeed
-from heteroscope.paper.recipe import part_name
+from heteroscope.paper.diagram_parts import DIAGONAL, Line, Networks, OneSeed
+from heteroscope.paper.parts import part_name
 from heteroscope.paper.scales import SMALL
 from heteroscope.plots import diagonal_slices
 
@@ -40,12 +39,12 @@ def run(*words):
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
-def kitchen(folder, scale: Scale = TINY):
+def workspace(folder, scale: Scale = TINY):
     return Workspace(folder, scale, 1, lambda what: nullcontext())
 
 
 def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
-    record = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path))
+    record = run_exhibit("boundary", EXHIBITS["boundary"], workspace(tmp_path))
     folder = tmp_path / "tiny"
     assert (folder / "boundary.png").read_bytes().startswith(PNG)
     assert json.loads((folder / "boundary.json").read_text()) == json.loads(json.dumps(record))
@@ -57,7 +56,7 @@ def test_networks_and_theory_end_in_a_figure_beside_its_record(tmp_path):
     store = folder / sine / "diagram.zarr"
     assert xr.open_zarr(store, consolidated=False).sizes["rho"] == 3
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if "parts" in path.parts and path.is_file()}
-    again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path))
+    again = run_exhibit("boundary", EXHIBITS["boundary"], workspace(tmp_path))
     assert again["seconds"] == record["seconds"], "nothing was computed, so no time is added"
     written = [path for path, time in before.items() if path.stat().st_mtime_ns != time and path.name != ".lock"]
     assert not written
@@ -86,21 +85,24 @@ def test_the_diagonal_alone_is_that_of_the_whole_diagram(tmp_path):
 
 def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
-    first = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "first")._replace(records=tmp_path / "kept"))
-    (part,) = RECIPES["boundary"].parts(TINY)["Networks"].pieces()
-    kept = records.recall(tmp_path / "kept", part_name(part))
+    first_place, second_place = (
+        workspace(tmp_path / name)._replace(records=tmp_path / "kept") for name in ("first", "again")
+    )
+    first = run_exhibit("boundary", EXHIBITS["boundary"], first_place)
+    (part,) = EXHIBITS["boundary"].parts(TINY)["Networks"].pieces()
+    kept = records.load_part(tmp_path / "kept", part_name(part))
     made = open_diagram(tmp_path / "first" / "tiny" / first["parts"]["Networks"][0])
     assert [path.stem for path in (tmp_path / "kept").glob("*.json")] == [part_name(part)], "and not the field theory"
-    assert set(kept.found.dims) == {"rho", "gamma", "seed", "split"}, "no rows, which only single fits need"
-    for name, variable in kept.found.data_vars.items():
+    assert set(kept.result.dims) == {"rho", "gamma", "seed", "split"}, "no rows, which only single fits need"
+    for name, variable in kept.result.data_vars.items():
         if variable.dtype.kind == "U":
             assert (variable == made[name]).all(), name
         else:
             np.testing.assert_allclose(variable, made[name], rtol=1e-6, err_msg=name)
-    assert kept.found.attrs["exchange"] == made.attrs["exchange"] == 1
+    assert kept.result.attrs["exchange"] == made.attrs["exchange"] == 1
 
     monkeypatch.setattr(OneSeed, "make", None)
-    again = run_recipe("boundary", RECIPES["boundary"], kitchen(tmp_path / "again")._replace(records=tmp_path / "kept"))
+    again = run_exhibit("boundary", EXHIBITS["boundary"], second_place)
     assert again["verdict"] == first["verdict"]
     assert again["seconds"] > kept.seconds - 0.1, "the time that it took when it was computed counts"
 
@@ -108,7 +110,7 @@ def test_a_part_that_is_on_record_is_not_computed_again(tmp_path, monkeypatch):
 def test_more_seeds_are_added_to_those_on_record(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "WORTH_KEEPING_SECONDS", 0.0)
     shown, titles, kept = [], [], tmp_path / "kept"
-    recipe = Exhibit(
+    exhibit = Exhibit(
         "Figure 0",
         "seeds",
         lambda scale: {"sine": Networks("sine", TINY.grid, TINY.grid, scale.n_seeds, TINY.hidden, 100)},
@@ -118,13 +120,13 @@ def test_more_seeds_are_added_to_those_on_record(tmp_path, monkeypatch):
         Workspace(tmp_path / place, TINY.with_seeds(seeds), 1, lambda what: titles.append(what) or nullcontext(), kept)
         for place, seeds in (("here", 1), ("there", 2))
     )
-    first, second = (run_recipe("seeds", recipe, kitchen) for kitchen in (here, there))
+    first, second = (run_exhibit("seeds", exhibit, place) for place in (here, there))
     assert titles == ["networks, seed 0 of sine", "networks, seed 1 of sine"]
     assert {path.stem for path in kept.glob("*.json")} == {Path(name).name for name in second["parts"]["sine"]}
     assert first["command"] == "heteroscope reproduce seeds --scale tiny --seeds 1"
     assert second["seconds"] > first["seconds"]
 
-    at_once = recipe.parts(TINY.with_seeds(2))["sine"].make(tmp_path / "at-once", 1, None)
+    at_once = exhibit.parts(TINY.with_seeds(2))["sine"].make(tmp_path / "at-once", 1, None)
     assert shown[1]["seed"].values.tolist() == [0, 1]
     assert (shown[1]["phase"] == at_once["phase"]).all()
     np.testing.assert_allclose(shown[1]["objective"], at_once["objective"], rtol=1e-6)
@@ -133,27 +135,27 @@ def test_more_seeds_are_added_to_those_on_record(tmp_path, monkeypatch):
 
 def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
     table = pd.DataFrame({"method": ["paper", "held-out"], "split": [0, 1], "nll": [0.1, np.inf]})
-    records.keep(tmp_path, "table", table, {"seconds": 40.0})
-    found, seconds = records.recall(tmp_path, "table")
+    records.save_part(tmp_path, "table", table, {"seconds": 40.0})
+    found, seconds = records.load_part(tmp_path, "table")
     pd.testing.assert_frame_equal(found, table)
     assert seconds == 40.0
     line = Line("sine", DIAGONAL, (0.5, 0.9), 1, TINY.hidden, 20).make(tmp_path / "line", 1, None)
-    records.keep(tmp_path, "line", line, {"seconds": 40.0})
-    again = records.recall(tmp_path, "line").found
+    records.save_part(tmp_path, "line", line, {"seconds": 40.0})
+    again = records.load_part(tmp_path, "line").result
     assert (again["phase"] == line["phase"]).all()
     assert (again["phase"].values == "").sum() == 2, "cells beside the line"
     np.testing.assert_allclose(again["nll"], line["nll"], rtol=1e-6)
-    records.keep(tmp_path, "quick", table, {"seconds": 1.0})
-    assert records.recall(tmp_path, "quick") is None
+    records.save_part(tmp_path, "quick", table, {"seconds": 1.0})
+    assert records.load_part(tmp_path, "quick") is None
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" + data])
 def test_a_damaged_record_is_named(tmp_path, damage):
-    records.keep(tmp_path, "part", xr.Dataset({"nll": ("rho", np.arange(9.0))}), {"seconds": 40.0})
+    records.save_part(tmp_path, "part", xr.Dataset({"nll": ("rho", np.arange(9.0))}), {"seconds": 40.0})
     path = tmp_path / "part.nc.gz"
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=r"part.json is damaged: remove it to compute the part again"):
-        records.recall(tmp_path, "part")
+        records.load_part(tmp_path, "part")
 
 
 class Broken(dict):
@@ -168,25 +170,26 @@ class Broken(dict):
         type(self).attempts += 1
         if self.attempts == 1:
             raise KeyboardInterrupt
-        return 7
+        return pd.DataFrame({"answer": [7]})
 
 
 def test_time_before_an_interruption_counts(tmp_path):
     shown = []
-    recipe = Exhibit(
+    exhibit = Exhibit(
         "Figure 0", "a stopped one", lambda scale: {"part": Broken()}, lambda found: shown.append(found) or Output()
     )
     with pytest.raises(KeyboardInterrupt):
-        run_recipe("stopped", recipe, kitchen(tmp_path))
+        run_exhibit("stopped", exhibit, workspace(tmp_path))
     (clock,) = (tmp_path / "tiny" / "parts").glob("*.json")
     first = json.loads(clock.read_text())
     assert first["finished"] is False
     assert not (tmp_path / "tiny" / "stopped.json").exists(), "the record is written last"
-    run_recipe("stopped", recipe, kitchen(tmp_path))
+    run_exhibit("stopped", exhibit, workspace(tmp_path))
     second = json.loads(clock.read_text())
     assert second["finished"] is True
     assert second["seconds"] > first["seconds"]
-    assert shown == [{"part": 7}]
+    assert shown[0]["part"]["answer"].tolist() == [7]
+    assert len(shown) == 1
 
 
 def test_the_command_makes_what_is_named(tmp_path):
@@ -196,33 +199,33 @@ def test_the_command_makes_what_is_named(tmp_path):
     assert "data: data.json, data.png" in result.stdout
     listed = run("reproduce", "list", "--out", tmp_path)
     assert listed.exit_code == 0, listed.output
-    assert all(name in listed.stdout for name in RECIPES)
+    assert all(name in listed.stdout for name in EXHIBITS)
 
 
 @pytest.fixture
 def seen(monkeypatch):
-    """The names of the recipes that would be run."""
+    """The names of the exhibits that would be run."""
     names = []
 
-    def quick(name, recipe, kitchen):
+    def quick(name, exhibit, workspace):
         names.append(name)
         return {"seconds": 0.0, "verdict": "It holds."}
 
-    monkeypatch.setattr(reproduce, "run_recipe", quick)
+    monkeypatch.setattr(paper, "run_exhibit", quick)
     return names
 
 
-def test_all_runs_every_recipe(tmp_path, seen):
+def test_all_runs_every_exhibit(tmp_path, seen):
     result = run("reproduce", "all", "--scale", "full", "--out", tmp_path)
     assert result.exit_code == 0, result.output
-    assert seen == list(RECIPES)
+    assert seen == list(EXHIBITS)
     assert "It holds." in result.stdout
 
 
 def test_with_one_seed_all_but_the_spread_over_seeds_is_run(tmp_path, seen):
     result = run("reproduce", "all", "--seeds", "1", "--out", tmp_path)
     assert result.exit_code == 0, result.output
-    assert seen == [name for name in RECIPES if name not in ("summary-spread", "regret")]
+    assert seen == [name for name in EXHIBITS if name not in ("summary-spread", "regret")]
     assert "summary-spread: left out, since it needs --seeds 2 or more" in result.stdout
 
 

@@ -1,12 +1,14 @@
-"""The numbers that the paper prints in its two tables, as it prints them: mean ± standard deviation over six runs.
+"""The numbers in the paper's two tables, exactly as printed: mean ± standard deviation over six runs.
 
 Source: Wong-Toi, Boyd, Fortuin and Mandt, "Understanding Pathologies of Deep Heteroskedastic Regression", UAI 2024: the
-table of Section 4.2 (SMALL) and the table of Appendix D (LARGE). Where the two contradict each other or
-themselves, they are left as they are; docs/results.md names the places.
+table of Section 4.2 (SMALL) and the table of Appendix D (LARGE). The tables contradict each other or themselves in a
+few places; nothing is corrected here, and docs/results.md names these places.
 """
 
-OURS, BETA_NLL, ENSEMBLE = "ours", "beta-NLL", "MLE ensemble"
-Printed = dict[str, dict[str, dict[str, str]]]  # data set, metric, method
+from typing import TypeAlias
+
+OURS, BETA_NLL, ENSEMBLE = "ours", "beta-NLL", "MLE ensemble"  # the paper's names of the methods
+Printed: TypeAlias = dict[str, dict[str, dict[str, str]]]  # text by data set, metric and method
 
 SMALL: Printed = {
     "sine": {
@@ -37,6 +39,7 @@ SMALL: Printed = {
 
 
 def _three(ours: str, beta_nll: str, ensemble: str) -> dict[str, str]:
+    """Return one row of the large table."""
     return {OURS: ours, BETA_NLL: beta_nll, ENSEMBLE: ensemble}
 
 

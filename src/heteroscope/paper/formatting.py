@@ -1,4 +1,4 @@
-"""Numbers and tables as text for people."""
+"""Format numbers and tables as text."""
 
 import math
 
@@ -7,13 +7,13 @@ import pandas as pd
 
 
 def plus_minus(values: pd.Series) -> str:
-    """Mean ± standard deviation over runs, three digits; an infinite value has no spread, and says so."""
+    """Return "mean ± standard deviation" over runs, with three and two digits; an infinite mean has the spread nan."""
     with np.errstate(invalid="ignore"):
         return f"{number(float(values.mean()))} ± {number(float(values.std(ddof=1)), 2)}"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Plain where that is short, else as 1.3e5."""
+    """Return the number with so many significant digits: in plain form if that is short, else as 1.3e5."""
     if not math.isfinite(value):
         return f"{value}"
     text = f"{value:.{digits}g}"
@@ -24,7 +24,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """The table as Markdown, a name on the left and numbers on the right."""
+    """Return the table as Markdown, the first column aligned left and the others right."""
     lines = [f"| {' | '.join(map(str, table.columns))} |", f"|---|{'---:|' * (len(table.columns) - 1)}"]
     for row in table.itertuples(index=False):
         cells = [number(cell) if isinstance(cell, float) else str(cell) for cell in row]

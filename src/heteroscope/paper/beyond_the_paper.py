@@ -1,7 +1,7 @@
-"""What the paper does not show: the theory's boundary over networks, hysteresis, controls, the start."""
+"""Exhibits that the paper does not have: regret of the diagonal, boundaries, hysteresis, controls, starts."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -10,41 +10,76 @@ from scipy.special import expit
 
 from heteroscope.core import defaults
 from heteroscope.diagrams import PHASES, agreement, majority_phase
-from heteroscope.paper.drawings import hysteresis_figure, penalty_figure
-from heteroscope.paper.figures import FIELD, networks, theory
+from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Theory
+from heteroscope.paper.exhibit_plots import hysteresis_figure, penalty_figure, regret_figure
+from heteroscope.paper.exhibits import FIELD, TITLES, Exhibit, Output
+from heteroscope.paper.formatting import number
 from heteroscope.paper.observations import largest_step
-from heteroscope.paper.parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Part, Theory
-from heteroscope.paper.recipe import Exhibit, Output, Parts
+from heteroscope.paper.parts import Parts
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number
 from heteroscope.plots import phase_maps
 
-Diagrams = Mapping[str, xr.Dataset]
+Diagrams: TypeAlias = Mapping[str, xr.Dataset]
+# The sweeps: logits of rho in quarters from -3 to 9, logits of gamma from -9 to 5, and the gamma that is drawn.
 HYSTERESIS_LOGIT_RHOS = tuple(k / 4 for k in range(-12, 37))
 HYSTERESIS_LOGIT_GAMMAS = tuple(float(k) for k in range(-9, 6))
 SHOWN_GAMMA = float(expit(-4.0))
-#: Penalties of the mean, three a decade, at two penalties of the precision: one leaves it free, one holds it constant.
-#: Decimals as they are written, since they identify what was computed and a power has other last bits elsewhere.
+#: Penalties of the mean in the controls, three per decade from 1 to 1e-5. They are written out because they identify
+#: records: the last bits of a computed power differ between processors.
 ALPHAS = (
     *(1.0, 0.4641588833612779, 0.2154434690031884, 0.1, 0.04641588833612779, 0.02154434690031884),
     *(0.01, 0.004641588833612779, 0.002154434690031884, 0.001, 0.0004641588833612779, 0.0002154434690031884),
     *(0.0001, 0.00004641588833612779, 0.00002154434690031884, 0.00001),
 )
-CONSTANT_RHO = 1e-4  # where beta is 10^4 (1 - gamma), with gamma at most 10^-4
-OWN_ROWS = "Theory of the same rows"
+CONSTANT_RHO = 1e-4  # beta = (1 - gamma) (1 - rho) / rho is then about 10^4, which keeps the precision constant
+OWN_ROWS = "Theory of the same rows"  # label of a column
+#: Initial weights by label: "he", or their standard deviation.
 STARTS: dict[str, str | float] = {"He start": "he", "start 0.1": 0.1, "start 0.001, the paper's": 1e-3}
 
 
-def _boundary_parts(scale: Scale) -> Parts:
+def regret(found: Mapping[str, pd.DataFrame]) -> Output:
+    """Compare the test NLL of two searches on the same runs: regret = NLL of the diagonal's choice - the square's."""
+    rows = []
+    for name, records in found.items():
+        nll = records.pivot(index="split", columns="method", values="nll")
+        gap = nll["diagonal"] - nll["grid"]
+        rows.append(
+            {
+                "set": name,
+                "diagonal": float(nll["diagonal"].mean()),
+                "whole square": float(nll["grid"].mean()),
+                "regret": float(gap.mean()),
+                "standard error": float(gap.std(ddof=1) / np.sqrt(len(gap))),
+            }
+        )
+    table = pd.DataFrame(rows)
+    worst = table.iloc[int(table["regret"].argmax())]
+    points = records.groupby("method")["n_points"].first()
+    verdict = (
+        f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
+        f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
+        f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} "
+        f"points tried instead of {points['grid']}."
+    )
+    return Output(regret_figure(table), table, verdict)
+
+
+def _regret_parts(scale: Scale) -> Parts[pd.DataFrame]:
+    """Return both searches on every data set."""
+    return {title: scale.searches(data) for data, title in TITLES.items()}
+
+
+def _boundary_parts(scale: Scale) -> Parts[xr.Dataset]:
+    """Return networks on sine, the theory of evenly spaced points, and the theory of the networks' own rows."""
     return {
-        FIELD: theory("sine", scale),
+        FIELD: scale.theory("sine"),
         OWN_ROWS: Theory("sine", scale.grid, points=None),
-        "Networks": networks("sine", scale),
+        "Networks": scale.networks("sine"),
     }
 
 
 def boundary(found: Diagrams) -> Output:
-    """The boundaries of a theory that has the networks' rows, moved by the best shift, over the networks' phases."""
+    """Draw the boundaries of the theory of the networks' rows, moved by the best shift, over the networks' phases."""
     smooth, best = (agreement(found["Networks"], found[name]) for name in (FIELD, OWN_ROWS))
     verdict = (
         f"Against the theory of the networks' own rows {number(100 * best.unshifted)} % of the cells have the same "
@@ -55,12 +90,13 @@ def boundary(found: Diagrams) -> Output:
     return Output(phase_maps(found, found[OWN_ROWS], (best.log_alpha, best.log_beta)), verdict=verdict)
 
 
-def _hysteresis_parts(scale: Scale) -> Parts:
+def _hysteresis_parts(scale: Scale) -> Parts[xr.Dataset]:
+    """Return the two sweeps of the field theory of sine."""
     return {"sweeps": HysteresisSweep("sine", HYSTERESIS_LOGIT_RHOS, HYSTERESIS_LOGIT_GAMMAS, scale.hysteresis_points)}
 
 
-def hysteresis(found: Mapping[str, Any]) -> Output:
-    """Which cells depend on the direction in which rho was swept."""
+def hysteresis(found: Diagrams) -> Output:
+    """Draw and count the cells whose solution depends on the direction in which rho is swept."""
     sweeps = found["sweeps"]
     differ = sweeps["differ"].values == 1
     verdict = (
@@ -70,9 +106,9 @@ def hysteresis(found: Mapping[str, Any]) -> Output:
     return Output(hysteresis_figure(sweeps, SHOWN_GAMMA), verdict=verdict)
 
 
-def _control_parts(scale: Scale) -> Parts:
-    """Penalties of the mean along a line if the precision is free, along a row if it is constant."""
-    parts: dict[str, Part] = {}
+def _control_parts(scale: Scale) -> Parts[xr.Dataset]:
+    """Return networks over penalties of the mean: along a line with a free precision, along a row with a constant."""
+    parts: dict[str, Line | Networks] = {}
     for depth, hidden in {"3 hidden layers": scale.hidden, "1 hidden layer": scale.hidden[:1]}.items():
         common = (scale.n_seeds, hidden, scale.line_steps)
         parts[f"{depth}, heteroskedastic"] = Line("sine", FREE_PRECISION, ALPHAS, *common)
@@ -82,7 +118,7 @@ def _control_parts(scale: Scale) -> Parts:
 
 
 def controls(found: Diagrams) -> Output:
-    """The mean's transition with and without a free precision, with three hidden layers and with one."""
+    """Compare the sharpness of the mean's transition: free or constant precision, three hidden layers or one."""
     train, test = (
         {name: by_alpha(one["mean_mse"].sel(split=split)) for name, one in found.items()} for split in ("train", "test")
     )
@@ -103,7 +139,7 @@ def controls(found: Diagrams) -> Output:
 
 
 def by_alpha(values: xr.DataArray) -> xr.DataArray:
-    """The cells that are there along their penalty of the mean, alpha = gamma (1 - rho) / rho, and the seeds."""
+    """Return the cells that are not empty over (alpha, seed), where alpha = gamma (1 - rho) / rho, in rising order."""
     line = values.stack(alpha=("rho", "gamma")).dropna("alpha", how="all")
     alpha = (line["gamma"] * (1 - line["rho"]) / line["rho"]).values
     return (
@@ -111,14 +147,16 @@ def by_alpha(values: xr.DataArray) -> xr.DataArray:
     )
 
 
-def _start_parts(scale: Scale) -> dict[str, Part]:
-    """With all the steps of a diagram at any scale: a small network that is to leave zero needs thousands."""
-    common: Any = {"n_seeds": scale.n_seeds_rest, "max_steps": defaults.DIAGRAM_STEPS}
-    return {name: networks("sine", scale, start=start, **common) for name, start in STARTS.items()}
+def _start_parts(scale: Scale) -> Parts[xr.Dataset]:
+    """Return networks on sine from each start, with a full diagram's steps: small weights take thousands to grow."""
+    return {
+        name: scale.networks("sine", n_seeds=scale.n_seeds_rest, max_steps=defaults.DIAGRAM_STEPS, start=start)
+        for name, start in STARTS.items()
+    }
 
 
 def start_scale(found: Diagrams) -> Output:
-    """The same cells from starts of different size."""
+    """Compare the phases and objectives of the same cells between starts of different size."""
     names = list(found)
     phases = {name: majority_phase(one).values for name, one in found.items()}
     first = phases[names[0]]
@@ -144,12 +182,15 @@ def start_scale(found: Diagrams) -> Output:
 
 
 def _above(diagram: xr.Dataset, other: xr.Dataset) -> float:
-    """The share of cells whose objective, mean over seeds, is higher by more than a hundredth of a nat."""
+    """Return the share of cells whose objective, mean over seeds, is higher than `other`'s by more than 0.01 nats."""
     difference = (diagram["objective"] - other["objective"]).mean("seed")
     return float((difference > 0.01).mean())
 
 
-BEYOND = {
+BEYOND: dict[str, Exhibit[pd.DataFrame] | Exhibit[xr.Dataset]] = {
+    "regret": Exhibit(
+        "beyond the paper", "what searching the diagonal alone costs", _regret_parts, regret, fewest_seeds=2
+    ),
     "boundary": Exhibit(
         "beyond the paper",
         "the theory's boundaries over the networks' phases",

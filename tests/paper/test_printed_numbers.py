@@ -2,7 +2,7 @@
 
 import pytest
 
-from heteroscope.paper.printed import LARGE, SMALL
+from heteroscope.paper.printed_numbers import LARGE, SMALL
 
 # Yacht's means are ten times apart; of housing the spread alone, printed as 2.0e4 and 1985.56.
 CONTRADICTIONS = {("yacht", "mean_mse", "beta-NLL"), ("yacht", "std_mse", "beta-NLL")}
