@@ -1,4 +1,4 @@
-"""Put the results of `heteroscope compare SET --out methods/SET` into docs/baselines.md.
+"""Put the results of `heteroscope compare SET ... --out methods` into docs/baselines.md.
 
 `python docs/make_methods.py methods` replaces the block between `<!-- begin methods -->` and `<!-- end methods -->` by
 two tables: the NLL of every method on every set, and all scores. Sets that are not in the folder are left out.

@@ -1,7 +1,6 @@
 """Exhibits that the paper does not have: regret of the diagonal, boundaries, hysteresis, controls, starts."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,14 +11,13 @@ from heteroscope.core import defaults
 from heteroscope.diagrams import PHASES, agreement, majority_phase
 from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Theory
 from heteroscope.paper.exhibit_plots import hysteresis_figure, penalty_figure, regret_figure
-from heteroscope.paper.exhibits import FIELD, TITLES, Exhibit, Output
+from heteroscope.paper.exhibits import FIELD, TITLES, Diagrams, Exhibit, Output
 from heteroscope.paper.formatting import number
 from heteroscope.paper.observations import largest_step
 from heteroscope.paper.parts import Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.plots import phase_maps
 
-Diagrams: TypeAlias = Mapping[str, xr.Dataset]
 # The sweeps: logits of rho in quarters from -3 to 9, logits of gamma from -9 to 5, and the gamma that is drawn.
 HYSTERESIS_LOGIT_RHOS = tuple(k / 4 for k in range(-12, 37))
 HYSTERESIS_LOGIT_GAMMAS = tuple(float(k) for k in range(-9, 6))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 import pandas as pd
 import xarray as xr
@@ -14,6 +14,8 @@ from heteroscope.paper.diagram_parts import Networks
 from heteroscope.paper.parts import Parts, ResultT, part_settings
 from heteroscope.paper.scales import SUMMARY_SETS, UCI_SETS, Scale
 
+#: Diagrams by label.
+Diagrams: TypeAlias = Mapping[str, xr.Dataset]
 FIELD = "Field theory"  # label of the theory's column
 #: Labels of the data sets, as in the paper: a star marks the twin with constant noise.
 TITLES = {name: name.removesuffix("_homoskedastic").capitalize() for name in (*simulated.PROCESSES, *UCI_SETS)}

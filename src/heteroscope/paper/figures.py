@@ -1,13 +1,11 @@
 """The figures of the paper, each an exhibit."""
 
-from collections.abc import Mapping
-
 import xarray as xr
 
 from heteroscope.datasets import simulated
 from heteroscope.paper.diagram_parts import DIAGONAL, Line
 from heteroscope.paper.exhibit_plots import data_figure
-from heteroscope.paper.exhibits import FIELD, TITLES, Exhibit, Output, summary_networks, summary_parts
+from heteroscope.paper.exhibits import FIELD, TITLES, Diagrams, Exhibit, Output, summary_networks, summary_parts
 from heteroscope.paper.observations import crossing_table, crossing_verdict, spread_by_phase
 from heteroscope.paper.parts import Parts
 from heteroscope.paper.scales import Scale
@@ -25,7 +23,7 @@ def _diagonal_parts(scale: Scale) -> Parts[xr.Dataset]:
     return {FIELD: scale.theory("sine"), **lines}
 
 
-def _diagonal(found: Mapping[str, xr.Dataset]) -> Output:
+def _diagonal(found: Diagrams) -> Output:
     """Draw metrics along the diagonal, and check Observation 3."""
     table = crossing_table(found)
     return Output(diagonal_slices(found), table, crossing_verdict(table))
@@ -42,7 +40,7 @@ def _size_parts(scale: Scale) -> Parts[xr.Dataset]:
     return {**parts, "3 hidden layers": scale.networks("concrete")}
 
 
-def _spread(found: Mapping[str, xr.Dataset]) -> Output:
+def _spread(found: Diagrams) -> Output:
     """Draw and tabulate the standard deviation over seeds."""
     return Output(diagram_array(found, statistic="std"), *spread_by_phase(found))
 

@@ -1,19 +1,15 @@
 """Check the paper's observations as numbers: sharp transitions, agreement with the theory, S on the diagonal, seeds."""
 
-from collections.abc import Mapping
-from typing import TypeAlias
-
 import numpy as np
 import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 
 from heteroscope.diagrams import PHASES, agreement, diagonal_cells, majority_phase, over_seeds
-from heteroscope.paper.exhibits import FIELD, Exhibit, Output, summary_parts
+from heteroscope.paper.exhibits import FIELD, Diagrams, Exhibit, Output, summary_parts
 from heteroscope.paper.formatting import number
 from heteroscope.phases import Phase
 
-Diagrams: TypeAlias = Mapping[str, xr.Dataset]
 FLAT = 1e-3  # a function counts as flat if its average squared slope, in standardised units, is below this
 ABSENT = "-"  # cell of a table where there is nothing to show
 #: Metrics whose spread over seeds is tabulated, and their titles.
