@@ -30,11 +30,12 @@ test-lowest: $(LOWEST)/.ready  ## run all tests with the oldest releases that py
 test-processors: $(VENV)/.ready-dev  ## run the tests as other processors would; ONLY=sse runs one of native, avx2, sse
 	$(BIN)/python tests/processors.py $(if $(ONLY),--only $(ONLY))
 
-lint: $(VENV)/.ready-dev  ## style, types and the order of the packages
+lint: $(VENV)/.ready-dev  ## style, types, the order of the packages, docstrings of public names
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_docstrings.py
 
 format: $(VENV)/.ready-dev  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

@@ -18,7 +18,7 @@ import optuna
 import torch
 
 from heteroscope import HeteroskedasticRegressorCV, datasets
-from heteroscope.comparison import choose_methods
+from heteroscope.baselines import choose_methods
 from heteroscope.data.scaling import fit_scaling
 from heteroscope.distributions import metrics
 

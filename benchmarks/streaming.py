@@ -18,11 +18,11 @@ import jax
 import numpy as np
 import psutil
 
-from heteroscope import comparison
+from heteroscope.baselines import choose_methods
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
-from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.datasets.climsim_generated import generate_climsim, truth
 from heteroscope.distributions import metrics
 from heteroscope.networks.model import Architecture
 from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
@@ -69,7 +69,7 @@ def _made(chosen: argparse.Namespace, n_rows: int) -> Path:
     """The generated files of so many rows, written now or before."""
     folder = chosen.data / f"climsim-{n_rows}"
     if not (folder / "complete").exists():
-        write_made_up(folder, n_rows)
+        generate_climsim(folder, n_rows)
         (folder / "complete").touch()
     return folder
 
@@ -207,7 +207,7 @@ def _accuracy(chosen: argparse.Namespace) -> None:
     print("| method | NLL | above the true model's | RMSE | mean of abs(std / true std - 1) | minutes |")
     print("|---|---:|---:|---:|---:|---:|")
     print(f"| the true model | {best:.4f} | 0 | {metrics.rmse(test.y, *real):.2f} | 0 | |")
-    for name, estimator in comparison.choose_methods(METHODS, len(stream)).items():
+    for name, estimator in choose_methods(METHODS, len(stream)).items():
         known = estimator.get_params()
         start = time.perf_counter()
         model = estimator.set_params(random_state=0, **{k: v for k, v in settings.items() if k in known}).fit(stream)

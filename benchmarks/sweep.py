@@ -121,18 +121,18 @@ def _fill(folder: Path) -> None:
     full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
-    with open_store(folder, full, {}) as growth:
-        _fill_tiles(growth, full, random)
+    with open_store(folder, full, {}) as store:
+        _fill_tiles(store, full, random)
 
 
-def _fill_tiles(growth: DiagramStore, full, random: np.random.Generator) -> None:
+def _fill_tiles(store: DiagramStore, full, random: np.random.Generator) -> None:
     per_cell = [name for name, variable in full.data_vars.items() if variable.dims[:3] == ("rho", "gamma", "seed")]
     for row in range(full.sizes["rho"]):
         for seed in range(full.sizes["seed"]):
             tile = {name: random.lognormal(size=full[name][row, :, seed].shape) for name in per_cell}
             tile["phase"] = np.clip((np.arange(22) + row) // 9, 0, 4).astype(np.int8)
             tile["status"] = np.zeros(22, np.int8)
-            growth.add((row, seed), tile)
+            store.add((row, seed), tile)
 
 
 if __name__ == "__main__":

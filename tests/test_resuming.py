@@ -12,7 +12,7 @@ import pytest
 
 from heteroscope import open_diagram
 from heteroscope.datasets import simulated
-from tests import imitated
+from tests.processors import run_script
 
 #: One test target of this set differs by 5.6e-17 between processors with and without AVX-512.
 NAMED = "cubic_homoskedastic"
@@ -30,11 +30,11 @@ if leg:
 
 from click.testing import CliRunner
 
-from heteroscope import HeteroskedasticRegressorCV, cli, sweep
+from heteroscope import HeteroskedasticRegressorCV, cli, diagrams
 from heteroscope.baselines import MLERegressor
 from heteroscope.comparison import compare
-from heteroscope.lockstep import rounds
-from heteroscope.streams import open_stream
+from heteroscope.data import open_stream
+from heteroscope.training.streaming import rounds
 
 LAST = 2
 found = {}
@@ -54,12 +54,12 @@ def stopping(told):
 
 def mapped(data, *words):
     told = []
-    whole = sweep.phase_diagram
-    sweep.phase_diagram = lambda *rows, **settings: whole(*rows, **settings | {"progress": stopping(told)})
+    whole = diagrams.phase_diagram
+    diagrams.phase_diagram = lambda *rows, **settings: whole(*rows, **settings | {"progress": stopping(told)})
     out = folder / f"{Path(data).stem}-map"
     grid = ["--rhos", "0.5,0.9,0.99", "--gammas", "0.5", "--hidden", "4", "--steps", "20", "--apart", "--jobs", "1"]
     ended = CliRunner().invoke(cli.main, ["map", str(data), "--out", str(out), *grid, *words])
-    sweep.phase_diagram = whole
+    diagrams.phase_diagram = whole
     assert "Stopped" in ended.output if leg < LAST else ended.exit_code == 0, ended.output
     return told
 
@@ -131,7 +131,7 @@ def legs(tmp_path_factory):
     pd.concat([whole] * 8).to_parquet(folder / "table.parquet", index=False)
     told, kept = [], []
     for number, processor in enumerate(LEGS):
-        told.append(json.loads(imitated.run(processor, WORK, number, folder)))
+        told.append(json.loads(run_script(processor, WORK, number, folder)))
         kept.append(state(folder))
     return told, kept, folder
 

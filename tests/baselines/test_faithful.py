@@ -48,7 +48,7 @@ def squared_error():
 
 @pytest.mark.parametrize("trunk", ["shared", "separate"])
 def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, monkeypatch):
-    monkeypatch.setattr("heteroscope.baselines.regressor.member_seeds", lambda *_: [7])
+    monkeypatch.setattr("heteroscope.baselines.base.member_seeds", lambda *_: [7])
     model = FaithfulRegressor(trunk, hidden=(8, 8), max_steps=200, **SETTINGS).fit(*noisy_line())
     for ours, theirs in zip(model.members_.mean, squared_error, strict=True):
         np.testing.assert_allclose(ours.weight[0], theirs.weight, atol=1e-4)
@@ -59,4 +59,4 @@ def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, m
 @pytest.mark.parametrize("trunk", ["both", None, 1])
 def test_an_unknown_trunk_is_refused(trunk):
     with pytest.raises(InputError, match="trunk must be one of shared, separate"):
-        FaithfulRegressor(trunk).fit(*noisy_line())
+        FaithfulRegressor().set_params(trunk=trunk).fit(*noisy_line())

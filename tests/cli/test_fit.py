@@ -7,9 +7,9 @@ import pytest
 from heteroscope import load_model
 from heteroscope.cli.predict import ADDED
 from heteroscope.core import defaults
-from heteroscope.core.defaults import resolve_batch_size
+from heteroscope.core.auto_rules import resolve_batch_size
 from heteroscope.core.errors import InputError
-from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from tests.cli.commands import POINT, csv, refused, run, table
 
 

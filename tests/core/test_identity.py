@@ -26,7 +26,7 @@ from heteroscope.core.identity import (
 )
 from heteroscope.datasets import simulated
 from heteroscope.training.streaming.checkpoint import kept_choice
-from tests import imitated
+from tests import processors
 
 PLACE = Path("folder")
 
@@ -187,9 +187,8 @@ import heteroscope
 from heteroscope import datasets
 from heteroscope.estimators import HeteroskedasticRegressorCV
 from heteroscope.baselines import BASELINES
-from heteroscope.identity import settings_of
-from heteroscope.reproduce import RECIPES, SCALES, part_name, part_settings, recipe_settings
-from heteroscope.reproduce.parts import Divided
+from heteroscope.core import settings_of
+from heteroscope.paper import RECIPES, SCALES, part_name, part_settings, recipe_settings
 
 assert heteroscope.__version__ == "0.2.0"
 found = {"methods": {name: settings_of(make()) for name, make in BASELINES.items()}}
@@ -199,7 +198,7 @@ for scale in SCALES.values():
     for name, recipe in RECIPES.items():
         found[f"{name} {scale.name}"] = recipe_settings(recipe, scale)
         for part in recipe.parts(scale).values():
-            for one in part.pieces() if isinstance(part, Divided) else [part]:
+            for one in part.pieces() if hasattr(part, "pieces") else [part]:
                 found[part_name(one)] = part_settings(one)
 print(json.dumps(found))
 """
@@ -208,7 +207,7 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def identities():
     """All that recipes, methods and named sets are identified by, after a new version, on each processor."""
-    return {name: json.loads(imitated.run(name, IDENTITIES)) for name in imitated.LACKS}
+    return {name: json.loads(processors.run_script(name, IDENTITIES)) for name in processors.NAMES}
 
 
 def test_no_identity_depends_on_the_processor(identities):
@@ -216,7 +215,7 @@ def test_no_identity_depends_on_the_processor(identities):
 
 
 def test_every_record_is_found_on_any_processor_and_after_a_new_version(identities):
-    folder = Path(__file__).parents[1] / "benchmarks" / "records" / "parts"
+    folder = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
     kept = {path.stem: json.loads(path.read_text())["settings"] for path in folder.glob("*.json")}
     assert len(kept) >= 74
     for found in identities.values():

@@ -193,7 +193,7 @@ def test_rows_of_weight_zero_are_no_part_of_partial_fit(table):
     with_them = HeteroskedasticRegressor(**QUICK).partial_fit(x, y, weight)
     without = HeteroskedasticRegressor(**QUICK).partial_fit(x[50:], y[50:])
     np.testing.assert_array_equal(with_them.predict(x), without.predict(x))
-    with pytest.raises(ValueError, match="at least one non-zero number"):
+    with pytest.raises(ValueError, match="all sample weights are zero"):
         without.partial_fit(x, y, np.zeros(100))
 
 

@@ -114,6 +114,7 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
         raise InputError(f"{out} is a file: name a folder with --out")
     refuse_unwritable(out / "records.csv")
     from heteroscope import comparison
+    from heteroscope.baselines import left_out
 
     source, settings = _source_and_settings(data, settings)
     with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
@@ -126,7 +127,7 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
     for title, cells in comparison.cell_texts(table).items():
         print_cells(title, cells)
     if methods is None:
-        for name, reason in comparison.left_out(int(records["n_train"].iloc[0])).items():
+        for name, reason in left_out(int(records["n_train"].iloc[0])).items():
             click.echo(f"Note: {name} is left out: {reason}.")
     for failure in records[records["error"].notna()].itertuples():
         click.echo(f"Note: {failure.method} failed on split {failure.split}: {failure.error}")

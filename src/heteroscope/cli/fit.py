@@ -119,7 +119,7 @@ def fit(
             raise InputError("--missing impute and --folds are for tables: leave them out for a stream")
         stream = open_stream_at(table, target)
         settings = stream_settings(table, stream, epochs, given)
-        if rho is None:
+        if rho is None or gamma is None:
             model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
         else:
             model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
@@ -130,7 +130,7 @@ def fit(
     frame = read_table(table)
     encoder = fit_encoder(frame, target, missing, unknown)
     features, y = named_features(encoder, frame), encoder.targets(frame)
-    if rho is None:
+    if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)

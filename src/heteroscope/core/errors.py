@@ -1,8 +1,8 @@
-"""The one exception that a user's mistake raises: cause and cure on one line."""
+"""The one exception for a user's mistake. Its message is one line: the cause, then the cure."""
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Parameter(NamedTuple):
@@ -12,19 +12,19 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    value: str | int | float | None = None
+    value: object = None
 
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={self.value!r}"
 
 
 class InputError(ValueError):
-    """An input that cannot be used. The message says on one line what is wrong and what to do.
+    """A value, file or setting of the caller that cannot be used; the message says on one line why and what to do.
 
     Parameters
     ----------
     *parts : str or Parameter
-        The message in pieces, put together without blanks between them.
+        The message in pieces, joined without blanks between them.
     """
 
     def __init__(self, *parts: str | Parameter) -> None:
@@ -39,12 +39,12 @@ class InputError(ValueError):
 
 
 def error_text(error: BaseException) -> str:
-    """Return another library's error message on one line and without its full stop, to be quoted in ours."""
+    """Return the message of another library's error on one line, without its full stop, to quote it in ours."""
     return " ".join(str(error).split()).rstrip(".")
 
 
-def check_positive_integer(name: str, value: Any, least: int = 1) -> int:
-    """Return `value` as an int, or raise an error that names the parameter; with `least=0`, zero is allowed."""
+def check_positive_integer(name: str, value: object, least: int = 1) -> int:
+    """Return `value` as an int of at least `least` (1 or 0); raise an `InputError` that names the parameter if not."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(Parameter(name), f" must be a positive integer{'' if least else ' or 0'}, got {value!r}")
     return int(value)

@@ -15,7 +15,7 @@ from heteroscope.baselines import BetaNLLRegressor, MLEEnsembleRegressor
 from heteroscope.comparison import compare
 from heteroscope.core import Progress, defaults
 from heteroscope.data import draw_rows
-from heteroscope.datasets import climsim, write_made_up
+from heteroscope.datasets import climsim, generate_climsim
 from heteroscope.estimators import HeteroskedasticRegressorCV
 
 SCALE_ROWS = 65_536  # of a stream, by which the scale of its target is told
@@ -146,7 +146,7 @@ def _generated(folder: Path, n_rows: int) -> Path:
     """Made-up files, written once; their test rows are as many as the paper's."""
     done = folder / "complete"
     if not done.is_file():
-        write_made_up(folder, n_rows, n_val=2 * climsim.TEST_ROWS)
+        generate_climsim(folder, n_rows, n_val=2 * climsim.TEST_ROWS)
         done.touch()
     return folder
 

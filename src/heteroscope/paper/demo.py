@@ -38,7 +38,7 @@ def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search:
     The examples carry the path's labels, which rest on held-out rows; theirs would rest on training rows alone.
     """
     split, truth = simulated.draw(DATA_SET, seed=seed)
-    common = {"n_jobs": n_jobs, "random_state": seed, "verbose": verbose}
+    common: dict[str, Any] = {"n_jobs": n_jobs, "random_state": seed, "verbose": verbose}
     chosen = HeteroskedasticRegressorCV(**SEARCH | common | search).fit(split.x_train, split.y_train)
     path = chosen.cv_results_
     shape = {name: chosen.get_params()[name] for name in ("hidden", "activation", "max_steps")}

@@ -224,12 +224,12 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
 
     wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
     task = StreamRound(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
-    monkeypatch.setattr(rounds, "run", loses_a_worker)
+    monkeypatch.setattr(rounds, "run_tasks", loses_a_worker)
     models = [Model(None, name, None, None) for name in "ab"]
     found = rounds._shared_out(task, models, n_jobs=2).models
     assert [(model.solver_state, model.key) for model in found] == [("a", "trained"), ("b", "trained")]
     assert asked == [[0, 1], [0]]
-    monkeypatch.setattr(rounds, "run", loses_all)
+    monkeypatch.setattr(rounds, "run_tasks", loses_all)
     with pytest.raises(TerminatedWorkerError):
         rounds._shared_out(task, models, n_jobs=2)
 
