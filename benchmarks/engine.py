@@ -21,9 +21,10 @@ from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
 from heteroscope.networks.objectives import joint_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 N_PROCESSES = 2

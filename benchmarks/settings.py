@@ -16,9 +16,10 @@ from heteroscope.distributions import metrics
 from heteroscope.networks.ensemble import moment_match, predict_members, stack_members
 from heteroscope.networks.model import Architecture
 from heteroscope.networks.objectives import joint_objective, mean_objective
-from heteroscope.training.adam import Adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 LOGITS = {"yacht": 9.0, "housing": 3.0, "concrete": 7.0}  # of rho, on the diagonal
@@ -71,8 +72,9 @@ def _trial(
     hidden: tuple[int, ...],
     batch: int | None,
     share: float,
+    peak: float,
+    memory: float,
     activation: str = "silu",
-    **rates: float,
 ) -> tuple[float, float, float]:
     """Mean NLL and RMSE of the test rows, and seconds a model once programs are compiled."""
     scores = []
@@ -81,8 +83,8 @@ def _trial(
         scaling = rows.scaling()
         first = round(share * steps)
         stages = (
-            Stage(mean_objective, ("mean",), Adam(first, **rates)),
-            Stage(joint_objective, ("mean", "precision"), Adam(steps - first, **rates)),
+            Stage(mean_objective, ("mean",), cosine_adam(first, peak)._replace(memory=memory)),
+            Stage(joint_objective, ("mean", "precision"), cosine_adam(steps - first, peak)._replace(memory=memory)),
         )
         recipe = Recipe(Architecture(rows.x.shape[1], hidden, activation), stages, batch)
         task = Task(rows.batch(scaling), [Job(logit, -logit, seed) for seed in range(N_MEMBERS)])

@@ -19,8 +19,9 @@ import numpy as np
 
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture
-from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
-from heteroscope.training.tile import Job, advance, enter_stage, lanes, start_model
+from heteroscope.training.recipes import Recipe, mean_first_recipe
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job, init_model, lanes, train_on_rows, with_new_optimiser
 from heteroscope.training.workers import pad
 
 ROWS = (64, 256, 1024, 4096)
@@ -72,12 +73,12 @@ def _program(stage: Stage, recipe: Recipe, n_rows: int) -> Callable[[], float]:
     random = np.random.default_rng(0)
     rows = pad(Batch(random.normal(size=(n_rows, N_FEATURES)), random.normal(size=n_rows), np.ones(n_rows)), n_rows)
     width = lanes(recipe)
-    model = enter_stage(start_model(Job(4.0, -2.0, seed=0), recipe), stage)
+    model = with_new_optimiser(init_model(Job(4.0, -2.0, seed=0), recipe), stage)
     models = model if width == 1 else jax.tree.map(lambda leaf: np.stack([leaf] * width), model)
 
     def seconds(n_steps: int) -> float:
         start = process_time()
-        jax.block_until_ready(advance(models, rows, n_steps, stage, recipe))
+        jax.block_until_ready(train_on_rows(models, rows, n_steps, stage, recipe))
         return process_time() - start
 
     seconds(1)

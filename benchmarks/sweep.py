@@ -20,7 +20,7 @@ from heteroscope.networks.model import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train_as_tiles
 
 N_PROCESSES = 2

@@ -52,7 +52,11 @@ def public_objects() -> Iterator[str]:
             found = getattr(module, name)
             if inspect.isfunction(found):
                 yield f"{place}.{name}"
-            if inspect.isclass(found) and found is not Any and not (inspect.isabstract(found) or getattr(found, "_is_protocol", False)):
+            if (
+                inspect.isclass(found)
+                and found is not Any
+                and not (inspect.isabstract(found) or getattr(found, "_is_protocol", False))
+            ):
                 yield f"{place}.{name}"
                 yield from (f"{place}.{name}.{method}" for method in METHODS if hasattr(found, method))
     yield from NAMES

@@ -14,7 +14,7 @@ from scipy.special import logit
 from heteroscope import datasets
 from heteroscope.data.rows import Rows
 from heteroscope.phases.labels import FLAT_MEAN
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train_as_tiles
 
 CELLS = (

@@ -23,7 +23,8 @@ from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture
 from heteroscope.phases.labels import label, observe
 from heteroscope.training.recipes import Recipe, mean_first_recipe
-from heteroscope.training.tile import Fit, Job
+from heteroscope.training.steps import Job
+from heteroscope.training.tile import Fit
 from heteroscope.training.workers import Task, train_as_tiles
 
 HERE = Path(__file__).parent

@@ -8,9 +8,10 @@ from heteroscope.core.errors import InputError
 from heteroscope.data.rows import merge_rows
 from heteroscope.networks.model import Architecture
 from heteroscope.networks.objectives import mean_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 SETTINGS = {"weight_decay": 0.0, "held_out": 0, "batch_size": None, "random_state": 0}

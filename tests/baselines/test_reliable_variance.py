@@ -10,7 +10,7 @@ from heteroscope.baselines import ReliableVarianceRegressor
 from heteroscope.baselines.reliable_variance import far_share, neighbour_order
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Batch
-from heteroscope.training.tile import _draw
+from heteroscope.training.steps import draw_batch
 
 SETTINGS = {"weight_decay": 1e-3, "held_out": 0, "random_state": 0}
 
@@ -44,7 +44,7 @@ def test_mean_and_std_follow_the_rows(wave):
 def test_mean_and_variance_take_turns():
     stages = ReliableVarianceRegressor(rounds=3).stages(600)
     assert [stage.trains for stage in stages] == [("mean",), ("precision",)] * 3
-    assert sum(stage.solver.steps for stage in stages) == 600
+    assert sum(stage.steps for stage in stages) == 600
 
 
 def test_rows_that_follow_each_other_are_neighbours():
@@ -58,9 +58,9 @@ def test_rows_that_follow_each_other_are_neighbours():
 def test_a_batch_is_made_of_neighbours_and_every_row_is_drawn_equally_often():
     rows = Batch(jnp.arange(128.0)[:, None], jnp.zeros(128), jnp.where(jnp.arange(128) < 96, 128 / 96, 0.0))
     keys = np.stack([np.zeros(4000, np.uint32), np.arange(4000, dtype=np.uint32)], axis=1)
-    drawn = np.asarray(jax.vmap(lambda key: _draw(key, rows, 96, 32, 8)[1].x[:, 0])(keys)).astype(int)
+    drawn = np.asarray(jax.vmap(lambda key: draw_batch(key, rows, 96, 32, 8)[1].x[:, 0])(keys)).astype(int)
     assert drawn.shape == (4000, 32)
-    np.testing.assert_allclose(_draw(keys[0], rows, 96, 32, 8)[1].weight, 1.0)
+    np.testing.assert_allclose(draw_batch(keys[0], rows, 96, 32, 8)[1].weight, 1.0)
     runs = drawn.reshape(-1, 8)
     np.testing.assert_array_equal(np.diff(runs, axis=1) % 96, 1)
     counts = np.bincount(runs[:, 0], minlength=96)

@@ -22,7 +22,7 @@ from heteroscope.distributions import metrics
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 RHOS, GAMMAS = [0.5, 0.99, 0.9999], [0.01, 0.9]

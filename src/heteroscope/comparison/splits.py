@@ -31,12 +31,7 @@ def make_splits(
     """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
         if target is not None:
-            raise InputError(
-                Parameter("target", target),
-                f" is for tables, and {data} is a named set: leave ",
-                Parameter("target"),
-                " out",
-            )
+            raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
         return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
         raise InputError(f"{data} is a table: name the column to predict, such as ", Parameter("target", "price"))

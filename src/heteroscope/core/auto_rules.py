@@ -32,7 +32,9 @@ def resolve_batch_size(batch_size: object, n_rows: int) -> int | None:
 def resolve_stream_batch_size(batch_size: object) -> int:
     """Return the number of rows per training step on a stream: "auto" is 256, and None (all rows) is refused."""
     if batch_size is None:
-        raise InputError("batch_size=None asks for all rows at once: a stream needs a number, such as 256")
+        raise InputError(
+            Parameter("batch_size"), "=None asks for all rows at once: a stream needs a number, such as 256"
+        )
     if batch_size == "auto":
         return defaults.BATCH_OF_MANY_ROWS
     return resolve_batch_size(batch_size, 0) or defaults.BATCH_OF_MANY_ROWS

@@ -12,19 +12,19 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    value: object = None
+    value: str | int | float | None = None
 
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={self.value!r}"
 
 
 class InputError(ValueError):
-    """A value, file or setting of the caller that cannot be used; the message says on one line why and what to do.
+    """A value, file or setting that cannot be used. The message says on one line what is wrong and what to do.
 
     Parameters
     ----------
     *parts : str or Parameter
-        The message in pieces, joined without blanks between them.
+        The message in pieces, put together without blanks between them.
     """
 
     def __init__(self, *parts: str | Parameter) -> None:
@@ -39,7 +39,7 @@ class InputError(ValueError):
 
 
 def error_text(error: BaseException) -> str:
-    """Return the message of another library's error on one line, without its full stop, to quote it in ours."""
+    """Return another library's error message on one line and without its full stop, to be quoted in ours."""
     return " ".join(str(error).split()).rstrip(".")
 
 

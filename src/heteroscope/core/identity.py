@@ -168,7 +168,7 @@ def refuse_other_settings(
 
 
 def _differences(name: str, was: object, now: object) -> Iterator[tuple[str | Parameter, ...]]:
-    """Yield each difference, "NAME was X and is now Y", as parts of a message."""
+    """Yield each difference as parts of a message: "NAME was X and is now Y"."""
     if isinstance(was, dict) and isinstance(now, dict):
         for part in {**was, **now}:
             inner = f"{name}.{part}" if name else part

@@ -141,7 +141,7 @@ _FILL_OR_DROP = ("fill them, drop those rows, or fit with ", Parameter("missing"
 
 
 def refuse_missing(series: pd.Series, cure: tuple[str | Parameter, ...] = _FILL_OR_DROP) -> None:
-    """Raise an `InputError` that counts the missing values of a column and ends with `cure`, if it has any."""
+    """Raise an `InputError` that counts the missing values of a column, if there are any, and ends with `cure`."""
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
         raise InputError(

@@ -23,10 +23,10 @@ from heteroscope.networks import Params, predict_members
 from heteroscope.training import (
     Fit,
     Job,
-    Judges,
-    Plan,
     Recipe,
+    RoundEvaluation,
     StreamRun,
+    StreamTraining,
     Task,
     prepare_worker,
     run_tasks,
@@ -216,8 +216,13 @@ def _train_stream_tile(
     """Train one tile, or return in one line what was wrong with the data."""
     prepare_worker()
     read = partial(predict_members, activation=recipe.architecture.activation)
-    plan = Plan(stream_run.order, jobs, recipe, Judges(stream_run.survey.sample, stream_run.survey.held, read))
+    evaluation = RoundEvaluation(stream_run.survey.sample, stream_run.survey.held, read)
+    training = StreamTraining(stream_run.order, jobs, recipe, evaluation)
     try:
-        return index, finish(train_on_stream(plan, in_workers=False)), None
+        return (
+            index,
+            finish(train_on_stream(training, in_workers=False)),
+            None,
+        )
     except InputError as error:
         return index, {}, str(error)

@@ -57,7 +57,7 @@ def search_stream(
         The trained models, in the order of the points.
     """
     jobs = [Job(t, -t, seed) for t in logits]
-    fits = run.train("search", method, jobs, recipe, predict, drops=True)
+    fits = run.train("search", method, jobs, recipe, predict, drop_losing=True)
     folds: Folds = [stream_fold(run)]
     points = [_point(t, fit, recipe, run, predict) for t, fit in zip(logits, fits, strict=True)]
     rule = {**method, "selection": selection}
