@@ -1,4 +1,4 @@
-"""Run the benchmarks whose tables are in BENCHMARKS.md: `python -m benchmarks` for all, or by name."""
+"""Run the benchmarks behind BENCHMARKS.md: `python -m benchmarks` runs all, `python -m benchmarks NAME ...` some."""
 
 import sys
 from importlib import import_module
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def names() -> list[str]:
-    """Every module of this folder is a benchmark: its `main()` prints one Markdown section."""
+    """Return the names of the benchmarks: each module of this folder is one, and its `main()` prints Markdown."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
 
 def main(chosen: list[str]) -> int:
-    """Run the chosen benchmarks, or all of them, one after the other."""
+    """Run the chosen benchmarks, or all, one after another; return the exit code."""
     unknown = [name for name in chosen if name not in names()]
     if unknown:
         print(f"no benchmark is called {', '.join(unknown)}; there are: {', '.join(names())}", file=sys.stderr)

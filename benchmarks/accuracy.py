@@ -1,7 +1,9 @@
-"""Test scores on real tables and on sets that no default was chosen by: ours, NGBoost, CatBoost, a Gaussian process.
+"""Measure test scores of our method, two baselines, NGBoost, CatBoost and a Gaussian process on eleven tables.
 
-`python -m benchmarks accuracy` takes hours. HETEROSCOPE_SPLITS, HETEROSCOPE_SETS and HETEROSCOPE_METHODS make it
-smaller; finished fits are kept in HETEROSCOPE_FOLDER, so that a second run goes on where the first was stopped.
+Prints one table per data set: scores in original units over random 90/10 splits. Four sets were used to choose our
+defaults, seven were not. `python -m benchmarks accuracy` takes hours; the environment variables HETEROSCOPE_SPLITS,
+HETEROSCOPE_SETS and HETEROSCOPE_METHODS (comma-separated) make it smaller. Finished fits are kept in
+HETEROSCOPE_FOLDER, so that a second run resumes the first.
 """
 
 import os
@@ -17,24 +19,24 @@ from heteroscope import comparison
 
 METHODS = "ours,beta-nll,mle-ensemble,ngboost,catboost,gp"
 TOO_MANY_ROWS = ("power", "houses", "protein")  # for a Gaussian process
-TUNED_ON = ("yacht", "housing", "concrete", "power")
+TUNED_ON = ("yacht", "housing", "concrete", "power")  # sets on which our defaults were chosen
 NOT_TUNED_ON = ("airfoil", "fish_toxicity", "wine", "protein")
 
 
 def diabetes() -> pd.DataFrame:
-    """scikit-learn's 442 patients: little signal, and noise that hardly varies."""
+    """Return scikit-learn's 442 patients: little signal, and nearly constant noise."""
     return load_diabetes(as_frame=True).frame
 
 
 def friedman() -> pd.DataFrame:
-    """Friedman's first problem with ten inputs, five of them idle, and noise that grows tenfold along the fourth."""
+    """Return Friedman's first problem: ten inputs, five without effect; the noise grows tenfold with the fourth."""
     x, y = make_friedman1(n_samples=1000, random_state=0)
     noise = np.exp(np.log(10) * x[:, 3]) * 0.3 * np.random.default_rng(1).normal(size=len(y))
     return pd.DataFrame(x, columns=[f"x{k}" for k in range(10)]).assign(target=y + noise)
 
 
 def houses() -> pd.DataFrame:
-    """A made-up town in the manner of the California houses: prices by place and income, dearer ones less certain."""
+    """Return made-up house prices that depend on place, income and age; their noise grows with the price."""
     random = np.random.default_rng(2)
     income, age = random.gamma(4.0, 1.0, 3000), random.uniform(1, 50, 3000)
     east, north = random.uniform(-1, 1, (2, 3000))
@@ -48,19 +50,20 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {"diabetes": diabetes, "friedman
 
 
 def main() -> None:
+    """Print one table of scores per data set."""
     wanted = os.environ.get("HETEROSCOPE_SETS", ",".join((*TUNED_ON, *NOT_TUNED_ON, *TABLES))).split(",")
     methods = os.environ.get("HETEROSCOPE_METHODS", METHODS).split(",")
     n_splits = int(os.environ.get("HETEROSCOPE_SPLITS", "20"))
     folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or tempfile.mkdtemp(prefix="accuracy-"))
-    print(f"## Accuracy\n\n{n_splits} random 90/10 splits, original units; every fit is kept in {folder.name}.\n")
+    print(f"## Accuracy\n\n{n_splits} random 90/10 splits, original units; finished fits are kept in {folder.name}.\n")
     for name in wanted:
         data, target = name, None
         if name in TABLES:
             folder.mkdir(parents=True, exist_ok=True)
             data, target = folder / f"{name}.csv", "target"
             TABLES[name]().to_csv(data, index=False)
-        bearable = [method for method in methods if method != "gp" or name not in TOO_MANY_ROWS]
+        affordable = [method for method in methods if method != "gp" or name not in TOO_MANY_ROWS]
         records = comparison.compare(
-            data, bearable, target=target, n_splits=n_splits, out=folder / f"{name}-compare", n_jobs=-1
+            data, affordable, target=target, n_splits=n_splits, out=folder / f"{name}-compare", n_jobs=-1
         )
         print(f"### {name}\n\n{comparison.markdown(comparison.summary(records))}\n", flush=True)

@@ -1,22 +1,22 @@
-"""How far networks and the field theory agree on the phases of the six simulated sets, as they are and after a shift.
+"""Measure how well networks and the field theory agree on phases: the share of cells with equal labels.
 
-The networks are those of Figure 7 of docs/results.md, seed 0 on the paper's grid, as they are on record. The theory is
-solved here on the same grid, once on 1024 evenly spaced points and once on the 64 rows that the networks were given.
+Prints one row per simulated set: the share as it is and after the best shift of (log alpha, log beta). The networks are
+read from the records (Figure 7 of docs/results.md, seed 0, the paper's grid). The theory is solved here on the same
+grid, once on 1024 evenly spaced points and once on the networks' own 64 training rows.
 """
 
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from heteroscope import field_diagram
 from heteroscope.datasets import simulated
-from heteroscope.diagrams.dataset import majority_phase
-from heteroscope.diagrams.label_agreement import agreement
-from heteroscope.paper import RECIPES, SCALES
-from heteroscope.paper.part_records import recall
-from heteroscope.paper.recipe import part_name
+from heteroscope.diagrams import agreement, majority_phase
+from heteroscope.paper import EXHIBITS, SCALES, part_name
+from heteroscope.paper.part_records import load_part
 
-THEORY_POINTS = 1024
+THEORY_POINTS = 1024  # evenly spaced points of the first theory
 RECORDS = Path(__file__).parent / "records" / "parts"
 
 
@@ -26,20 +26,20 @@ def main() -> None:
     columns = [f"{theory}: equal | after a shift | of (log alpha, log beta)" for theory in theories]
     print(f"| data set | most common phase | {' | '.join(columns)} |")
     print(f"|---|---:|{'---:|---:|---:|' * len(columns)}")
-    for part in RECIPES["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
+    for part in EXHIBITS["synthetic-networks"].parts(SCALES["full"].with_seeds(1)).values():
         (seed,) = part.pieces()
-        kept = recall(RECORDS, part_name(seed))
+        kept = load_part(RECORDS, part_name(seed))
         if kept is None:
             raise SystemExit(f"{part_name(seed)} is not in {RECORDS}: make it with `heteroscope reproduce`")
-        labels = majority_phase(kept.found).to_series()
+        labels = majority_phase(kept.result).to_series()
         texts = [f"{100 * labels.value_counts(normalize=True).max():.0f} %"]
         for draws in (simulated.field_draws(part.data, THEORY_POINTS), simulated.row_draws(part.data)):
-            texts += against(kept.found, *draws)
+            texts += against(kept.result, *draws)
         print(f"| {part.data} | {' | '.join(texts)} |", flush=True)
 
 
-def against(networks: xr.Dataset, x, y, y_test) -> list[str]:
-    """Three cells of the table: equal labels, after the best shift, and that shift."""
+def against(networks: xr.Dataset, x: np.ndarray, y: np.ndarray, y_test: np.ndarray) -> list[str]:
+    """Return three cells of the table: share of equal labels, share after the best shift, and that shift."""
     theory = field_diagram(x, y, y_test=y_test, rhos=networks.rho.values, gammas=networks.gamma.values)
     found = agreement(networks, theory)
     shift = f"({found.log_alpha:+.1f}, {found.log_beta:+.1f})"

@@ -1,9 +1,10 @@
-"""Model-steps a second: the engine against the same training written as torch einsum over all models at once.
+"""Measure model-steps per second of our engine and of the same training in torch (einsum over all models at once).
 
-One model-step is one full-batch Adam step of the joint objective, both networks trained, for one model: forward,
-backward, gradient clipped by its norm, moments and parameters updated. Both sides train the paper's 22 x 22 grid of 3 x
-128 networks on the 64 points of the sine set. They take turns, so that a change in the machine's load meets both, and
-compilation, process start and memory allocation are over before the first turn.
+Prints one row per arrangement: model-steps per second, GFLOPS and the ratio to our engine. A model-step is one
+full-batch Adam step of both networks of one model: forward, backward, gradient clipped by its norm, moments and
+parameters updated. The models are the paper's 22 x 22 grid of 3 x 128 networks on the 64 points of the sine set. The
+arrangements take turns, so that a change of the machine's load affects all of them; each runs once before timing, so
+that compilation, process start and memory allocation do not count.
 """
 
 import statistics
@@ -21,25 +22,26 @@ from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
 from heteroscope.networks.objectives import joint_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 N_PROCESSES = 2
 HIDDEN = (128, 128, 128)
-ENGINE_STEPS = 1000  # a model and turn; models that are retired early count the steps they took
-ENGINE_MODELS = 64  # a turn; the engine's rate does not depend on their number, and short turns share the same load
-TORCH_STEPS = 16
+ENGINE_STEPS = 1000  # per model and turn; of models that are retired early, the steps they took are counted
+ENGINE_MODELS = 64  # per turn: the engine's rate does not depend on their number, and turns should be short
+TORCH_STEPS = 16  # per model and turn
 N_TURNS = 5
-CLIP = 1000.0
-RATE = 5e-3
+CLIP = 1000.0  # largest norm of a model's gradient
+RATE = 5e-3  # learning rate
 LOGIT_RHO, LOGIT_GAMMA = (grid.ravel() for grid in np.meshgrid(logit(NETWORK_GRID), logit(NETWORK_GRID)))
 N_MODELS = LOGIT_RHO.size
 
 
 def main() -> None:
-    """Print the table of BENCHMARKS.md; the best turn of each is what an idle machine gives."""
+    """Print the table of BENCHMARKS.md; the best turn is the one with the least other load."""
     split = datasets.load("sine", seed=0)
     x, y = split.x_train, split.y_train
     engine = f"heteroscope's engine, {N_PROCESSES} processes"
@@ -70,7 +72,7 @@ def main() -> None:
 
 
 def _engine_turn(x: np.ndarray, y: np.ndarray) -> Callable[[], float]:
-    """A function that trains all models for some steps and returns model-steps a second."""
+    """Return a function that trains some of the models and returns model-steps per second."""
     stage = Stage(joint_objective, ("mean", "precision"), cosine_adam(ENGINE_STEPS, RATE))
     recipe = Recipe(Architecture(x.shape[1], HIDDEN), (stage,))
     jobs = [Job(float(rho), float(gamma), seed=0) for rho, gamma in zip(LOGIT_RHO, LOGIT_GAMMA, strict=True)]
@@ -86,7 +88,7 @@ def _engine_turn(x: np.ndarray, y: np.ndarray) -> Callable[[], float]:
 
 
 def _torch_turn(x: np.ndarray, y: np.ndarray, fused: bool | None = None) -> Callable[[], float]:
-    """The same for torch: one tensor a layer for all models."""
+    """Return the same for torch, which has one tensor per layer for all models."""
     torch.set_num_threads(N_PROCESSES)
     torch.manual_seed(0)
     rows, targets = torch.tensor(x, dtype=torch.float32), torch.tensor(y, dtype=torch.float32)
@@ -117,6 +119,7 @@ def _torch_turn(x: np.ndarray, y: np.ndarray, fused: bool | None = None) -> Call
 
 
 def _torch_network(n_features: int, level: float) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return weights and biases of all models, layer by layer, with `level` as the last bias."""
     sizes = (n_features, *HIDDEN, 1)
     layers = [
         (torch.randn(N_MODELS, n_in, n_out) * (2 / n_in) ** 0.5, torch.zeros(N_MODELS, 1, n_out))
@@ -127,6 +130,7 @@ def _torch_network(n_features: int, level: float) -> list[tuple[torch.Tensor, to
 
 
 def _torch_apply(network: list[tuple[torch.Tensor, torch.Tensor]], rows: torch.Tensor) -> torch.Tensor:
+    """Return the outputs of all models, (model, row)."""
     weight, bias = network[0]
     hidden = torch.einsum("ni,mio->mno", rows, weight) + bias
     for weight, bias in network[1:]:
@@ -135,12 +139,13 @@ def _torch_apply(network: list[tuple[torch.Tensor, torch.Tensor]], rows: torch.T
 
 
 def _torch_weight_norm(network: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """Return the sum of squared weights of each model."""
     return sum((weight**2).sum(dim=(1, 2)) for weight, _ in network)
 
 
 @torch.no_grad()
 def _clip_each_model(variables: list[torch.Tensor]) -> None:
-    """Scale each model's gradient to a norm of at most CLIP, whatever the other models do."""
+    """Scale the gradient of each model separately to a norm of at most CLIP."""
     norm = torch.sqrt(sum((tensor.grad**2).sum(dim=(1, 2)) for tensor in variables))
     scale = (CLIP / norm).clamp(max=1.0)[:, None, None]
     for tensor in variables:
@@ -148,6 +153,7 @@ def _clip_each_model(variables: list[torch.Tensor]) -> None:
 
 
 def _sgemm_gflops(size: int = 3000) -> float:
+    """Return the GFLOPS of one large product of matrices in single precision."""
     left, right = torch.randn(size, size), torch.randn(size, size)
     torch.mm(left, right)
     start = perf_counter()
@@ -156,7 +162,7 @@ def _sgemm_gflops(size: int = 3000) -> float:
 
 
 def _flops_of_a_step(n_rows: int, n_features: int) -> float:
-    """Multiplications and additions in the matrix products of both networks: output, weight and input gradients."""
+    """Count multiplications and additions of a step of both networks: outputs, weight and input gradients."""
     sizes = (n_features, *HIDDEN, 1)
     products = [n_in * n_out for n_in, n_out in pairwise(sizes)]
     return 2 * 2 * n_rows * (2 * sum(products) + sum(products[1:]))

@@ -1,8 +1,9 @@
-"""Seconds of a default fit on a small table, against NGBoost and an Optuna search over a plain torch network.
+"""Measure the seconds of a default fit on a small table, of NGBoost, and of an Optuna search over torch networks.
 
-Concrete, 927 training rows, two processes or threads each; ours and NGBoost take turns. The torch search is what one
-would write: a mean and a precision network of 3 x 128, Adam, batches of 256, 2,000 steps, learning rate and two weight
-decays suggested by Optuna, each trial judged by one held-out fifth. A few of its trials are timed and scaled to 100.
+Prints one row per fit: seconds, ratios and test NLL. The table is concrete with 927 training rows; each method has two
+processes or threads, and ours and NGBoost take turns. The torch search is what a user would write: a mean and a
+precision network of 3 x 128, AdamW, batches of 256, 2,000 steps; Optuna suggests the learning rate and two weight
+decays, and one held-out fifth of the rows scores each trial. A few trials are timed and scaled up to 100.
 """
 
 import os
@@ -18,11 +19,11 @@ import optuna
 import torch
 
 from heteroscope import HeteroskedasticRegressorCV, datasets
-from heteroscope.comparison import choose_methods
+from heteroscope.baselines import choose_methods
 from heteroscope.data.scaling import fit_scaling
 from heteroscope.distributions import metrics
 
-N_TRIALS, TIMED_TRIALS = 100, 5
+N_TRIALS, TIMED_TRIALS = 100, 5  # of the Optuna search, and those that are timed
 STEPS, BATCH, WIDTH = 2000, 256, 128
 TURNS = 3
 FITS = (
@@ -56,11 +57,12 @@ def main() -> None:
 
 
 def _split() -> datasets.Split:
+    """Return the first 90/10 split of concrete."""
     return datasets.splits("concrete", protocol="literature", n_splits=1)[0]
 
 
 def _ours_in_a_new_process(programs: str, n_fits: int) -> list[tuple[float, float]]:
-    """Seconds and test NLL of default fits, one after the other, with programs in the given folder alone."""
+    """Return seconds and test NLL of successive default fits; compiled programs are kept in `programs` only."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
     done = subprocess.run(
         [sys.executable, "-c", f"from benchmarks.fit_time import fit_ours; fit_ours({n_fits})"],
@@ -74,24 +76,26 @@ def _ours_in_a_new_process(programs: str, n_fits: int) -> list[tuple[float, floa
 
 
 def fit_ours(n_fits: int) -> None:
-    """Print seconds and test NLL of each fit."""
+    """Fit with default settings, and print seconds and test NLL of each fit."""
     for _ in range(n_fits):
         print(*_timed(HeteroskedasticRegressorCV(random_state=0), _split()))
 
 
 def _timed(model, split) -> tuple[float, float]:
-    """Seconds of the fit, and its test NLL."""
+    """Return the seconds of the fit and its test NLL."""
     seconds = _seconds(lambda: model.fit(split.x_train, split.y_train))
     return seconds, metrics.nll(split.y_test, *model.predict(split.x_test, return_std=True))
 
 
 def _seconds(work: Callable[[], object]) -> float:
+    """Return the seconds that `work` takes."""
     start = perf_counter()
     work()
     return perf_counter() - start
 
 
-def _torch_search(split, n_trials: int) -> None:
+def _torch_search(split: datasets.Split, n_trials: int) -> None:
+    """Run an Optuna search over plain torch networks."""
     scaling = fit_scaling(split.x_train, split.y_train, torch.ones(len(split.y_train)).numpy())
     x = torch.tensor(scaling.inputs(split.x_train))
     y = torch.tensor(scaling.targets(split.y_train))
@@ -118,11 +122,13 @@ def _torch_search(split, n_trials: int) -> None:
 
 
 def _network(n_features: int) -> torch.nn.Module:
+    """Return a network of three hidden layers and one output."""
     sizes = [n_features, WIDTH, WIDTH, WIDTH]
     layers = [part for a, b in pairwise(sizes) for part in (torch.nn.Linear(a, b), torch.nn.SiLU())]
     return torch.nn.Sequential(*layers, torch.nn.Linear(WIDTH, 1), torch.nn.Flatten(0))
 
 
 def _nll(mean: torch.Tensor, raw: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return the mean of (precision (mean - y)^2 - log precision) / 2."""
     precision = torch.nn.functional.softplus(raw) + 1e-6
     return 0.5 * (precision * (mean - y) ** 2 - torch.log(precision)).mean()

@@ -1,7 +1,8 @@
-"""Achieved GFLOPS of a training step against a large sgemm in the same run, by number of rows and hidden size.
+"""Measure the GFLOPS of a training step, and their share of a large sgemm's, by number of rows and hidden size.
 
-Each program is the one that the engine compiles, run with one thread. Only the matrix products count as work, and
-only processor time as time; a program and the sgemm take turns, so that a change in the machine's load meets both.
+Prints one row per solver and hidden size, with one column per number of rows. Each program is the one that the engine
+compiles, run with one thread. Only matrix products count as work and only processor time as time. A program and the
+sgemm take turns, so that a change of the machine's load affects both.
 """
 
 import os
@@ -19,8 +20,9 @@ import numpy as np
 
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture
-from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
-from heteroscope.training.tile import Job, advance, enter_stage, lanes, start_model
+from heteroscope.training.recipes import Recipe, mean_first_recipe
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job, init_model, lanes, train_on_rows, with_new_optimiser
 from heteroscope.training.workers import pad
 
 ROWS = (64, 256, 1024, 4096)
@@ -32,12 +34,12 @@ SGEMM_SIZE = 2000
 
 
 def main() -> None:
-    """Print the table from a process of its own: JAX takes its number of threads when it starts, not later."""
+    """Print the table from a new process, because JAX reads its number of threads only when it starts."""
     subprocess.run([sys.executable, "-m", "benchmarks.solvers"], env=os.environ | {"PJRT_NPROC": "1"}, check=True)
 
 
 def table() -> None:
-    """The table of BENCHMARKS.md: one process, the median of a few turns each."""
+    """Print the table of BENCHMARKS.md: the median of a few turns in one process."""
     sgemm = _sgemm()
     sgemm()
     print("## Solvers: distance from the limit\n")
@@ -63,21 +65,22 @@ def table() -> None:
 
 
 def _turns(ours: Callable[[], float], sgemm: Callable[[], float]) -> tuple[float, float]:
+    """Return the median GFLOPS of the program and of the sgemm, which take turns."""
     pairs = [(ours(), sgemm()) for _ in range(N_TURNS)]
     return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
 
 
 def _program(stage: Stage, recipe: Recipe, n_rows: int) -> Callable[[], float]:
-    """A function that runs the engine's own program for a while and returns its GFLOPS."""
+    """Return a function that runs the engine's compiled program for a while and returns its GFLOPS."""
     random = np.random.default_rng(0)
     rows = pad(Batch(random.normal(size=(n_rows, N_FEATURES)), random.normal(size=n_rows), np.ones(n_rows)), n_rows)
     width = lanes(recipe)
-    model = enter_stage(start_model(Job(4.0, -2.0, seed=0), recipe), stage)
+    model = with_new_optimiser(init_model(Job(4.0, -2.0, seed=0), recipe), stage)
     models = model if width == 1 else jax.tree.map(lambda leaf: np.stack([leaf] * width), model)
 
     def seconds(n_steps: int) -> float:
         start = process_time()
-        jax.block_until_ready(advance(models, rows, n_steps, stage, recipe))
+        jax.block_until_ready(train_on_rows(models, rows, n_steps, stage, recipe))
         return process_time() - start
 
     seconds(1)
@@ -87,14 +90,14 @@ def _program(stage: Stage, recipe: Recipe, n_rows: int) -> Callable[[], float]:
 
 
 def _flops(stage: Stage, recipe: Recipe, n_rows: int) -> float:
-    """Multiplications and additions in the matrix products of a step: output, weight gradients and input gradients."""
+    """Count multiplications and additions of one step: output, weight gradients and input gradients."""
     sizes = (recipe.architecture.n_features, *recipe.architecture.hidden, 1)
     products = [n_in * n_out for n_in, n_out in pairwise(sizes)]
     return 2.0 * len(stage.trains) * n_rows * (2 * sum(products) + sum(products[1:]))
 
 
 def _sgemm() -> Callable[[], float]:
-    """A function that multiplies two large matrices, also by JAX with one thread, and returns its GFLOPS."""
+    """Return a function that multiplies two large matrices by JAX with one thread and returns its GFLOPS."""
     random = np.random.default_rng(0)
     left, right = (jnp.asarray(random.normal(size=(SGEMM_SIZE, SGEMM_SIZE)), jnp.float32) for _ in range(2))
     product: Any = jax.jit(jnp.matmul)

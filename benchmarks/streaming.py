@@ -18,18 +18,19 @@ import jax
 import numpy as np
 import psutil
 
-from heteroscope import comparison
+from heteroscope.baselines import choose_methods
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
-from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.datasets.climsim_generated import generate_climsim, truth
 from heteroscope.distributions import metrics
 from heteroscope.networks.model import Architecture
-from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
-from heteroscope.training.streaming.rounds import Plan, train_on_stream
+from heteroscope.training.recipes import Recipe, mean_first_recipe
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job, init_model, take_steps, with_new_optimiser
+from heteroscope.training.streaming.rounds import StreamTraining, train_on_stream
 from heteroscope.training.streaming.stream_run import start_stream_run
-from heteroscope.training.streaming.worker import Judges, StreamRound, advance_group
-from heteroscope.training.tile import Job, enter_stage, start_model, take_steps
+from heteroscope.training.streaming.worker import RoundEvaluation, StreamRound, train_group
 from heteroscope.training.workers import pad, prepare_worker, run_tasks
 
 N_POINTS = 12
@@ -69,7 +70,7 @@ def _made(chosen: argparse.Namespace, n_rows: int) -> Path:
     """The generated files of so many rows, written now or before."""
     folder = chosen.data / f"climsim-{n_rows}"
     if not (folder / "complete").exists():
-        write_made_up(folder, n_rows)
+        generate_climsim(folder, n_rows)
         (folder / "complete").touch()
     return folder
 
@@ -97,21 +98,21 @@ def _both(_: int, folder: Path, jobs: list[Job], n_steps: int, n_turns: int) -> 
     """Seconds of each arm in each turn."""
     prepare_worker()
     stream = climsim_stream(folder, TARGET)
-    ground = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
+    run = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, None, False)
     recipe = _recipe(10_000)
     stage = recipe.stages[1]
-    models = [enter_stage(start_model(job, recipe), stage) for job in jobs]
+    models = [with_new_optimiser(init_model(job, recipe), stage) for job in jobs]
     x, y = stream.read(0, len(stream))
-    rows = jax.device_put(pad(Rows(x, y, np.ones(len(y))).batch(ground.order.scaling), len(y)))
+    rows = jax.device_put(pad(Rows(x, y, np.ones(len(y))).batch(run.order.scaling), len(y)))
     drawn = np.random.default_rng(0).integers(0, len(y), (n_steps, PAPER["batch_size"]))
-    task = StreamRound(ground.order, recipe, stage, 0, n_steps, None)
+    task = StreamRound(run.order, recipe, stage, 0, n_steps, None)
 
     def from_memory() -> None:
         for model in models:
             jax.block_until_ready(_steps_in_memory(model, rows, drawn, stage, recipe.architecture.activation))
 
     def from_stream() -> None:
-        outcome = advance_group(0, task, models)[1]
+        outcome = train_group(0, task, models)[1]
         if outcome.error:
             raise RuntimeError(outcome.error)
 
@@ -166,16 +167,16 @@ def _peak(command: list[str]) -> int:
 def _epoch(chosen: argparse.Namespace) -> None:
     """One epoch of the twelve-point diagonal on so many rows, and what that means for the published files."""
     stream = climsim_stream(_made(chosen, chosen.rows), TARGET)
-    ground = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
+    run = start_stream_run(stream, 0.1, PAPER["batch_size"], 0, None, 2, False)
     steps = stream.steps(1)
     stage = _recipe(10 * steps).stages[1]
-    judging = Judges(ground.survey.sample, ground.survey.held, _unread)
+    evaluation = RoundEvaluation(run.survey.sample, run.survey.held, _unread)
 
     def seconds(n_steps: int) -> float:
-        last = stage._replace(solver=stage.solver._replace(steps=n_steps))
+        last = stage._replace(optimiser=stage.optimiser._replace(steps=n_steps))
         recipe = Recipe(Architecture(124, PAPER["hidden"]), (last,), 256)
         start = time.perf_counter()
-        train_on_stream(Plan(ground.order, JOBS, recipe, judging), n_jobs=2)
+        train_on_stream(StreamTraining(run.order, JOBS, recipe, evaluation), n_jobs=2)
         return time.perf_counter() - start
 
     seconds(2)  # starts the workers
@@ -207,7 +208,7 @@ def _accuracy(chosen: argparse.Namespace) -> None:
     print("| method | NLL | above the true model's | RMSE | mean of abs(std / true std - 1) | minutes |")
     print("|---|---:|---:|---:|---:|---:|")
     print(f"| the true model | {best:.4f} | 0 | {metrics.rmse(test.y, *real):.2f} | 0 | |")
-    for name, estimator in comparison.choose_methods(METHODS, len(stream)).items():
+    for name, estimator in choose_methods(METHODS, len(stream)).items():
         known = estimator.get_params()
         start = time.perf_counter()
         model = estimator.set_params(random_state=0, **{k: v for k, v in settings.items() if k in known}).fit(stream)

@@ -1,10 +1,12 @@
-"""What a sweep costs beside its training, and how long a finished full-size diagram takes to open and draw.
+"""Measure the overhead of a sweep over its training, and the time to open and draw a full-size diagram.
 
-The overhead is the time of a sweep with a store against the training of the same tiles by the engine alone, both in the
-same worker processes, in turns. The full-size store is filled with made-up numbers: 22 x 22 cells, 6 seeds, 512 rows.
+Prints two tables of seconds. The overhead compares a sweep with a store to the engine alone, which trains the same
+tiles in the same worker processes; the two take turns. The full-size store (22 x 22 cells, 6 seeds, 512 rows) is filled
+with made-up numbers.
 """
 
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -20,7 +22,7 @@ from heteroscope.networks.model import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train_as_tiles
 
 N_PROCESSES = 2
@@ -37,6 +39,7 @@ def main() -> None:
 
 
 def _overhead(folder: Path) -> None:
+    """Print the seconds of the engine alone and of the sweep."""
     split = datasets.load("sine", seed=0)
     rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))
     recipe = mean_first_recipe(Architecture(1), STEPS)
@@ -61,9 +64,9 @@ def _overhead(folder: Path) -> None:
         )
 
     engine(-1)
-    sweep(-1)  # compilations are over
+    sweep(-1)  # both have now been compiled
     seconds: dict = {engine: [], sweep: []}
-    for turn in range(N_TURNS):  # in turns, so that a change in the machine's load meets both
+    for turn in range(N_TURNS):  # in turns, so that a change of the machine's load affects both
         for arm, taken in seconds.items():
             taken.append(_seconds(arm, turn))
     shares = [alone / whole for alone, whole in zip(seconds[engine], seconds[sweep], strict=True)]
@@ -75,13 +78,15 @@ def _overhead(folder: Path) -> None:
     print(f"| engine over sweep, turn by turn | {', '.join(f'{share:.2f}' for share in shares)} |\n")
 
 
-def _seconds(arm, turn: int) -> float:
+def _seconds(arm: Callable[[int], None], turn: int) -> float:
+    """Return the seconds of one turn."""
     start = perf_counter()
     arm(turn)
     return perf_counter() - start
 
 
 def _opening(folder: Path) -> None:
+    """Print the seconds of opening a full-size diagram and of each of its figures."""
     _fill(folder / "full")
     start = perf_counter()
     diagram = open_diagram(folder / "full")
@@ -110,7 +115,7 @@ def _opening(folder: Path) -> None:
 
 
 def _fill(folder: Path) -> None:
-    """A full-size store of made-up numbers, in the shape that a tiny sweep has."""
+    """Write a full-size store of made-up numbers, with the variables of a tiny sweep."""
     random = np.random.default_rng(0)
     x, x_test = random.normal(size=(2, 256, 1))
     y, y_test = np.sin(3 * x[:, 0]), np.sin(3 * x_test[:, 0])
@@ -121,18 +126,19 @@ def _fill(folder: Path) -> None:
     full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
-    with open_store(folder, full, {}) as growth:
-        _fill_tiles(growth, full, random)
+    with open_store(folder, full, {}) as store:
+        _fill_tiles(store, full, random)
 
 
-def _fill_tiles(growth: DiagramStore, full, random: np.random.Generator) -> None:
+def _fill_tiles(store: DiagramStore, full, random: np.random.Generator) -> None:
+    """Write every tile of the store."""
     per_cell = [name for name, variable in full.data_vars.items() if variable.dims[:3] == ("rho", "gamma", "seed")]
     for row in range(full.sizes["rho"]):
         for seed in range(full.sizes["seed"]):
             tile = {name: random.lognormal(size=full[name][row, :, seed].shape) for name in per_cell}
             tile["phase"] = np.clip((np.arange(22) + row) // 9, 0, 4).astype(np.int8)
             tile["status"] = np.zeros(22, np.int8)
-            growth.add((row, seed), tile)
+            store.add((row, seed), tile)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ COMPILE_FAST = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )
 
-#: Tests of pictures, of a browser and of source text: no number that a processor computes decides about them.
-WITHOUT_ARITHMETIC = ("plots", "report/test_browser.py", "test_architecture.py")
+#: Tests of pictures and of a browser: no number that a processor computes decides about them.
+WITHOUT_ARITHMETIC = ("plots", "report/test_browser.py")
 
 
 class Imitation(NamedTuple):
@@ -66,6 +66,16 @@ def environment(name: str, machine: str, found: Sequence[str]) -> dict[str, str]
         "NPY_DISABLE_CPU_FEATURES": " ".join(lacking),
         "OPENBLAS_CORETYPE": imitation.core,
     }
+
+
+def run_script(name: str, script: str, *words: object) -> str:
+    """Run a Python script as processor `name` and return what it prints; as this processor if it is no newer."""
+    settings = None if name == "native" else environment(name, platform.machine(), numpy_features())
+    call = [sys.executable, "-c", script, *map(str, words)]
+    own = {**os.environ, **(settings or {})}
+    ended = subprocess.run(call, env=own, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def command(arguments: Sequence[str]) -> list[str]:

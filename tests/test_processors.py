@@ -65,6 +65,16 @@ def test_numpy_uses_nothing_that_the_imitated_processor_lacks(name):
     assert not lacking & {*found, *used}
 
 
+def test_a_script_runs_as_another_processor_would():
+    shown = processors.run_script("native", "import os, sys; print(os.environ['XLA_FLAGS'], *sys.argv[1:])", 1, "two")
+    assert shown == f"{os.environ['XLA_FLAGS']} 1 two\n"
+    if environment("sse", platform.machine(), processors.numpy_features()) is not None:
+        shown = processors.run_script("sse", "import os; print(os.environ['XLA_FLAGS'])")
+        assert "max_isa=SSE4_2" in shown
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        processors.run_script("native", "1 / 0")
+
+
 @pytest.mark.parametrize("flags", ["", "--xla_cpu_max_isa=SSE4_2"])
 def test_tests_run_under_the_flags_of_the_caller_with_programs_of_their_own(flags, tmp_path):
     script = (

@@ -12,7 +12,7 @@ import pytest
 
 from heteroscope import open_diagram
 from heteroscope.datasets import simulated
-from tests import imitated
+from tests.processors import run_script
 
 #: One test target of this set differs by 5.6e-17 between processors with and without AVX-512.
 NAMED = "cubic_homoskedastic"
@@ -30,11 +30,10 @@ if leg:
 
 from click.testing import CliRunner
 
-from heteroscope import HeteroskedasticRegressorCV, cli
+from heteroscope import HeteroskedasticRegressorCV, cli, diagrams
 from heteroscope.baselines import MLERegressor
 from heteroscope.comparison import compare
 from heteroscope.data import open_stream
-from heteroscope import diagrams
 from heteroscope.training.streaming import rounds
 
 LAST = 2
@@ -132,7 +131,7 @@ def legs(tmp_path_factory):
     pd.concat([whole] * 8).to_parquet(folder / "table.parquet", index=False)
     told, kept = [], []
     for number, processor in enumerate(LEGS):
-        told.append(json.loads(imitated.run(processor, WORK, number, folder)))
+        told.append(json.loads(run_script(processor, WORK, number, folder)))
         kept.append(state(folder))
     return told, kept, folder
 

@@ -1,1 +1,1 @@
-"""What the fast solvers are held against: the minima that the paper's own schedule reaches, stored as JSON."""
+"""Reference minima, stored as JSON: what the paper's own schedule reaches, to compare our faster training with."""

@@ -1,39 +1,39 @@
-"""A diagram's minima against the reference minima: `python -m benchmarks.minima.compare sine 0 [diagram ...]`.
+"""Compare a diagram's minima with the reference minima: `python -m benchmarks.minima.compare SET SEED [DIAGRAM ...]`.
 
-Ours are those of two whole diagrams, one from each start, with the seed behind the data set's name: diagrams that are
-trained for this, or given ones that have that seed, in folders which `heteroscope map` or `heteroscope reproduce` has
-made, or on record as `benchmarks/records/parts/NAME.nc.gz`.
+Prints every reference cell beside ours, and how many agree. Without DIAGRAM, two diagrams with that seed are trained,
+one from each start. A DIAGRAM is a folder made by `heteroscope map` or `heteroscope reproduce`, or a record such as
+`benchmarks/records/parts/NAME.nc.gz`, and must contain that seed.
 
-A reference cell has a finite minimum where its status is not runaway. A cell agrees if its objective over rho is at
-most 0.02 above the reference's; lower is better, since both minimise the same sum.
+A reference cell has a finite minimum if its status is not runaway. A cell agrees if its objective over rho is at most
+0.02 above the reference's; a lower one is better, since both minimise the same sum.
 """
 
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
-from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, _key, load
+from benchmarks.minima.reference import CELLS, N_PROCESSES, STARTS, cell_key, load
 
 from heteroscope import datasets, open_diagram, phase_diagram
-from heteroscope.core.status import Status
-from heteroscope.paper.part_records import DIAGRAM, recall
+from heteroscope.core import Status
+from heteroscope.paper.part_records import DIAGRAM, load_part
 
-CLOSE, CLOSER = 0.02, 0.001
-Found = dict[str, dict[str, Any]]
+CLOSE, CLOSER = 0.02, 0.001  # distances above the reference objective that are counted
+Found: TypeAlias = dict[str, dict[str, Any]]  # what was found, by the key of a cell
 
 
 def main(name: str, seed: int, *given: str) -> None:
-    """Print every stored cell beside ours, and how many agree."""
+    """Print every reference cell beside ours, and how many agree."""
     reference = load(name, seed)
     began = perf_counter()
     diagrams = [_read(path) for path in map(Path, given)] or [_diagram(name, start, seed) for start in STARTS]
     ours: Found = {}
     for diagram in diagrams:
         start = diagram.attrs["start"]
-        cells = [cell for cell in CELLS[name] if _key(start, cell) in reference]
+        cells = [cell for cell in CELLS[name] if cell_key(start, cell) in reference]
         ours |= _of_diagram(diagram.sel(seed=seed), start, cells)
     seconds = perf_counter() - began
     _report(name, ours, reference, {diagram.attrs["start"]: diagram.attrs["max_steps"] for diagram in diagrams})
@@ -42,30 +42,34 @@ def main(name: str, seed: int, *given: str) -> None:
 
 
 def _read(path: Path) -> xr.Dataset:
+    """Return the diagram in a folder or on record."""
     if path.is_dir():
         return open_diagram(path)
-    kept = recall(path.parent, path.name.removesuffix(DIAGRAM))
-    if kept is None or not isinstance(kept.found, xr.Dataset):
+    kept = load_part(path.parent, path.name.removesuffix(DIAGRAM))
+    if kept is None or not isinstance(kept.result, xr.Dataset):
         raise SystemExit(f"{path} is not a diagram on record")
-    return kept.found
+    return kept.result
 
 
 def _diagram(name: str, start: str | float, seed: int) -> xr.Dataset:
+    """Train a whole diagram with this seed."""
     split = datasets.load(name, seed=0)
     tests = {"X_test": split.x_test, "y_test": split.y_test}
     return phase_diagram(split.x_train, split.y_train, **tests, start=start, random_state=seed, n_jobs=N_PROCESSES)
 
 
 def _of_diagram(diagram: xr.Dataset, start: str | float, cells: list[tuple[float, float]]) -> Found:
+    """Return what the diagram has in these cells."""
     found = {}
     for rho, gamma in cells:
         cell = diagram.sel(rho=rho, gamma=gamma, method="nearest")
         names = ("objective", "phase", "status", "relative_gradient", "steps")
-        found[_key(start, (rho, gamma))] = {key: cell[key].item() for key in names}
+        found[cell_key(start, (rho, gamma))] = {key: cell[key].item() for key in names}
     return found
 
 
 def _report(name: str, ours: Found, reference: Found, steps: dict[str | float, int]) -> None:
+    """Print the table and the counts."""
     theirs = next(iter(reference.values()))["steps"]
     most = " and ".join(f"{number:,} from start {start}" for start, number in steps.items())
     print(f"{name}, at most {most} steps against {theirs:,} of the paper's.\n")
@@ -91,6 +95,7 @@ def _report(name: str, ours: Found, reference: Found, steps: dict[str | float, i
 
 
 def _count(title: str, ours: Found, reference: Found) -> None:
+    """Print how many cells agree with the reference."""
     if not ours:
         return
     finite = [key for key in ours if reference[key]["status"] != Status.RUNAWAY]
@@ -103,7 +108,7 @@ def _count(title: str, ours: Found, reference: Found) -> None:
 
 
 def _same_phase(ours: dict[str, Any], reference: dict[str, Any]) -> bool:
-    """The same label, and a runaway is called so by both."""
+    """Say whether both have the same label, and both or neither ran away."""
     runs_away = [found["status"] == Status.RUNAWAY for found in (ours, reference)]
     return ours["phase"] == reference["phase"] and runs_away[0] == runs_away[1]
 

@@ -1,8 +1,9 @@
-"""How often the paper's schedule leaves the zero network: `python -m benchmarks.minima.leaving_zero`.
+"""Measure how often the paper's schedule escapes the zero network: `python -m benchmarks.minima.leaving_zero`.
 
-The paper's start, N(0, 0.001^2), on the sine set: the 250,000 steps in which its schedule moves the mean alone, for the
-reference cells whose alpha lies about where zero is left, from several seeds. Zero is left where the mean explains more
-than a twentieth of the targets' variance, the rule by which a mean is not flat.
+Prints one row per cell with "left" or "zero" for each seed. Networks start from the paper's N(0, 0.001^2) on the sine
+set and take the 250,000 steps in which the paper's schedule trains the mean alone, at the reference cells with alpha
+near the value at which networks begin to escape. A network has left zero if its mean explains more than a twentieth of
+the targets' variance, which is also the rule by which a mean counts as not flat.
 """
 
 from time import perf_counter
@@ -14,7 +15,7 @@ from scipy.special import logit
 from heteroscope import datasets
 from heteroscope.data.rows import Rows
 from heteroscope.phases.labels import FLAT_MEAN
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train_as_tiles
 
 CELLS = (
@@ -25,7 +26,7 @@ SEEDS = range(4)
 
 
 def main() -> None:
-    """Print, cell by cell, which seeds have left zero."""
+    """Print which seeds have left zero in each cell."""
     split = datasets.load("sine", seed=0)
     rows = Rows(split.x_train, split.y_train, np.ones(len(split.y_train)))
     recipe = paper_recipe(rows.x.shape[1], STEPS["sine"], 1e-3)

@@ -23,4 +23,4 @@ def _fit(rows, recipe, seed):
         (Layer(found[:-1, None], found[-1:]),),
         (Layer(tilt, np.full(outputs, UNIT_PRECISION_BIAS, np.float32)),),
     )
-    return Fit(params, Status.OUT_OF_STEPS, 0.0, 0.0, sum(stage.solver.steps for stage in recipe.stages))
+    return Fit(params, Status.OUT_OF_STEPS, 0.0, 0.0, sum(stage.steps for stage in recipe.stages))

@@ -1,7 +1,7 @@
 """Every baseline and an ensemble of it keep scikit-learn's contract and come back from model folders bit for bit.
 
 The contract is about the code around the engine, which therefore has a stand-in here; that of maximum likelihood in
-`test_regressor.py` and each method's own tests train.
+`test_base.py` and each method's own tests train.
 """
 
 import pickle
@@ -36,7 +36,7 @@ DECAY = LINEAR | {"weight_decay": 1e-3}
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch):
-    for place in ("heteroscope.baselines.trained", "heteroscope.estimators.regressors"):
+    for place in ("heteroscope.baselines.base", "heteroscope.estimators.one_point"):
         monkeypatch.setattr(f"{place}.train", train)
 
 
@@ -127,7 +127,7 @@ def test_ours_can_be_a_member_too():
     ("model", "message"),
     [
         (EnsembleRegressor(n_members=0), "n_members must be"),
-        (EnsembleRegressor(object()), "must be a regressor of heteroscope"),
+        (EnsembleRegressor().set_params(estimator=object()), "must be a regressor of heteroscope"),
     ],
 )
 def test_what_is_no_ensemble_is_refused_in_one_line(model, message):
@@ -180,7 +180,7 @@ seen: list[np.ndarray] = []
 def test_members_of_an_ensemble_see_the_rows_as_they_are_given():
     x, y = rows(30)
     x[7], y[7] = x[3], y[3]  # a row given twice is no reason to renumber the others
-    few = {"n_coarse": 3, "n_fine": 0, "n_aside": 0, "n_finalists": 1, "n_members": 1}
+    few = {"n_coarse": 3, "n_fine": 0, "n_off_diagonal": 0, "n_finalists": 1, "n_members": 1}
     member = HeteroskedasticRegressorCV(cv=Watching(np.arange(30) % 2), hidden=(), max_steps=8, **few)
     EnsembleRegressor(member, 1, random_state=0).fit(x, y)
     np.testing.assert_array_equal(seen[0], x)

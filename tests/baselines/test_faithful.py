@@ -8,9 +8,10 @@ from heteroscope.core.errors import InputError
 from heteroscope.data.rows import merge_rows
 from heteroscope.networks.model import Architecture
 from heteroscope.networks.objectives import mean_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.tile import Job
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train
 
 SETTINGS = {"weight_decay": 0.0, "held_out": 0, "batch_size": None, "random_state": 0}
@@ -48,7 +49,7 @@ def squared_error():
 
 @pytest.mark.parametrize("trunk", ["shared", "separate"])
 def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, monkeypatch):
-    monkeypatch.setattr("heteroscope.baselines.regressor.member_seeds", lambda *_: [7])
+    monkeypatch.setattr("heteroscope.baselines.base.member_seeds", lambda *_: [7])
     model = FaithfulRegressor(trunk, hidden=(8, 8), max_steps=200, **SETTINGS).fit(*noisy_line())
     for ours, theirs in zip(model.members_.mean, squared_error, strict=True):
         np.testing.assert_allclose(ours.weight[0], theirs.weight, atol=1e-4)
@@ -59,4 +60,4 @@ def test_the_mean_network_is_that_of_squared_error_alone(trunk, squared_error, m
 @pytest.mark.parametrize("trunk", ["both", None, 1])
 def test_an_unknown_trunk_is_refused(trunk):
     with pytest.raises(InputError, match="trunk must be one of shared, separate"):
-        FaithfulRegressor(trunk).fit(*noisy_line())
+        FaithfulRegressor().set_params(trunk=trunk).fit(*noisy_line())

@@ -51,7 +51,7 @@ def test_a_users_own_estimator_under_a_users_own_name():
         (["mle", "mle"], "listed twice"),
         ([], "list of one or more"),
         ("mle", "list of one or more"),
-        ({"a/b": BayesianRidge()}, "no file's name"),
+        ({"a/b": BayesianRidge()}, "is no part of a file name"),
     ],
 )
 def test_what_cannot_be_had_is_refused_in_one_line(wanted, message):
@@ -61,5 +61,5 @@ def test_what_cannot_be_had_is_refused_in_one_line(wanted, message):
 
 
 def test_a_method_that_cannot_bear_the_rows_is_refused_if_it_is_named():
-    with pytest.raises(InputError, match="gp is for at most 2000 training rows, here are 9000"):
+    with pytest.raises(InputError, match="gp takes at most 2000 training rows, and there are 9000"):
         choose_methods(["gp"], 9000)

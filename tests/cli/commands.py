@@ -5,7 +5,7 @@ import pandas as pd
 from click.testing import CliRunner
 
 from heteroscope import cli
-from heteroscope.cli.one_line import INTERRUPTED
+from heteroscope.cli.interrupts import INTERRUPTED
 
 POINT = ["--rho", "0.9", "--gamma", "0.1", "--hidden", "6", "--steps", "10", "--jobs", "1", "--seed", "0"]
 TINY_THEORY = 64  # points of the field theory, the same wherever it is run, so that it is compiled once

@@ -37,7 +37,7 @@ def test_two_methods_on_a_table_print_and_write_their_tables(table, tmp_path):
     words = (table, "--target", "price", "--methods", "gp,catboost", "--splits", 2, "--out", out, "--jobs", 1)
     result = run(*words)
     assert result.exit_code == 0, result.output
-    for text in ("gp", "catboost", "Difference to gp", *(title.split()[0] for title in SCORES.values())):
+    for text in ("gp", "catboost", "Difference from gp", *(title.split()[0] for title in SCORES.values())):
         assert text in result.stdout
     assert "Note:" not in result.stdout
     records, summary = pd.read_csv(out / "records.csv"), pd.read_csv(out / "summary.csv", index_col="method")
@@ -76,7 +76,7 @@ def test_by_default_notes_say_which_methods_are_left_out_and_which_failed(table,
     monkeypatch.setattr(methods, "METHODS", few)
     result = run(table, "--target", "price", "--splits", 2, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "Note: gp2 is left out: it is for at most 10 training rows, here are 54." in result.stdout
+    assert "Note: gp2 is left out: it takes at most 10 training rows, and there are 54." in result.stdout
     assert "Note: lost is left out: the package 'no_such_package' is not installed: pip install" in result.stdout
     assert "Note: bad failed on split 1: RuntimeError: no luck" in result.stdout
 
@@ -92,6 +92,8 @@ def test_mistakes_are_one_line(table, tmp_path):
     assert "is a file" in refused("sine", "--methods", "gp", "--out", table)
     assert "is a file" in refused("sine", "--methods", "gp", "--out", table / "deeper")
     assert "--protocol" in refused("sine", *some, "--protocol", "mine")
+    assert "use --protocol paper" in refused("sine", *some, "--protocol", "literature")
+    assert "--target y is for tables" in refused("sine", *some, "--target", "y")
     assert "did you mean 'yacht'" in refused("yatch", *some)
     assert not (tmp_path / "out").exists(), "nothing is written before the input is known to be good"
 

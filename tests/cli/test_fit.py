@@ -7,9 +7,9 @@ import pytest
 from heteroscope import load_model
 from heteroscope.cli.predict import ADDED
 from heteroscope.core import defaults
-from heteroscope.core.defaults import resolve_batch_size
+from heteroscope.core.auto_rules import resolve_batch_size
 from heteroscope.core.errors import InputError
-from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from tests.cli.commands import POINT, csv, refused, run, table
 
 
@@ -187,6 +187,7 @@ def test_points_without_a_solution_get_one_line(fitted, tmp_path, rho, gamma, co
         (["--activation", "abs"], "leaky_relu"),
         (["--steps", "0"], "--steps"),
         (["--members", "0"], "--members"),
+        (["--batch", "0"], "--batch must be a positive integer"),
         (["--seed", "-1"], "--seed"),
         (["--jobs", "0"], "--jobs must be a positive number or -1 for all cores, got 0"),
         (["--missing", "forget"], "impute"),

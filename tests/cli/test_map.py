@@ -36,7 +36,7 @@ def test_a_named_set_gives_the_diagram_its_figures_and_the_page(tmp_path, monkey
     assert (out / "diagram.zarr" / "done" / "0.0").stat().st_mtime_ns == before
     apart = run("map", "sine", *SMALL, "--apart", "--out", out)
     assert apart.exit_code == 1
-    assert "exchange was 1 and is now 0" in apart.output
+    assert "--exchange was 1 and is now 0" in apart.output
     other = run("map", "sine", *SMALL, "--steps", "400", "--out", out)
     assert other.exit_code == 1
     assert "--steps was 300 and is now 400" in other.output
@@ -60,8 +60,8 @@ def test_a_table_is_split_encoded_and_escaped(table, tmp_path):
         (["nosuch.csv", "--target", "y"], "nosuch.csv"),
         (["sine", "--rhos", "0.5,1"], "rho = 1"),
         (["sine", "--rhos", "a,b"], "is no list of numbers"),
-        (["sine", "--start", "xavier"], 'start must be "he"'),
-        (["sine", "--scheduler", "tcp://127.0.0.1:1"], "needs"),
+        (["sine", "--start", "xavier"], '--start must be "he"'),
+        (["sine", "--scheduler", "tcp://127.0.0.1:1"], "needs --backend dask or --backend ray"),
         (["sine", "--out", "/proc/nowhere"], "cannot be written to"),
     ],
 )

@@ -26,7 +26,7 @@ from heteroscope.core.identity import (
 )
 from heteroscope.datasets import simulated
 from heteroscope.training.streaming.checkpoint import kept_choice
-from tests import imitated
+from tests import processors
 
 PLACE = Path("folder")
 
@@ -188,19 +188,17 @@ from heteroscope import datasets
 from heteroscope.estimators import HeteroskedasticRegressorCV
 from heteroscope.baselines import BASELINES
 from heteroscope.core import settings_of
-from heteroscope.paper import RECIPES, SCALES, recipe_settings
-from heteroscope.paper.recipe import part_name, part_settings
-from heteroscope.paper.parts import Divided
+from heteroscope.paper import EXHIBITS, SCALES, exhibit_settings, part_name, part_settings
 
 assert heteroscope.__version__ == "0.2.0"
 found = {"methods": {name: settings_of(make()) for name, make in BASELINES.items()}}
 found["methods"]["ours"] = settings_of(HeteroskedasticRegressorCV())
 found["sets"] = {name: datasets.load(name).identity for name in ("cubic_homoskedastic", "yacht")}
 for scale in SCALES.values():
-    for name, recipe in RECIPES.items():
-        found[f"{name} {scale.name}"] = recipe_settings(recipe, scale)
-        for part in recipe.parts(scale).values():
-            for one in part.pieces() if isinstance(part, Divided) else [part]:
+    for name, exhibit in EXHIBITS.items():
+        found[f"{name} {scale.name}"] = exhibit_settings(exhibit, scale)
+        for part in exhibit.parts(scale).values():
+            for one in part.pieces() if hasattr(part, "pieces") else [part]:
                 found[part_name(one)] = part_settings(one)
 print(json.dumps(found))
 """
@@ -208,8 +206,8 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def identities():
-    """All that recipes, methods and named sets are identified by, after a new version, on each processor."""
-    return {name: json.loads(imitated.run(name, IDENTITIES)) for name in imitated.LACKS}
+    """All that exhibits, methods and named sets are identified by, after a new version, on each processor."""
+    return {name: json.loads(processors.run_script(name, IDENTITIES)) for name in processors.NAMES}
 
 
 def test_no_identity_depends_on_the_processor(identities):

@@ -1,10 +1,7 @@
 """Merged rows carry the same information as the rows they came from."""
 
 import numpy as np
-import pytest
 
-from heteroscope.core.defaults import resolve_batch_size, resolve_max_steps
-from heteroscope.core.errors import InputError
 from heteroscope.data.rows import merge_rows
 
 
@@ -45,29 +42,3 @@ def test_scaling_matches_scikit_learn():
     batch = rows.batch(scaling)
     np.testing.assert_allclose(np.average(batch.y, weights=rows.weight), 0, atol=1e-6)
     np.testing.assert_allclose(np.average(np.square(batch.y), weights=rows.weight), 1, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "n_rows", "expected"),
-    [("auto", 32, None), ("auto", 33, 17), ("auto", 2000, 128), ("auto", 2001, 256), (None, 9999, None), (7, 3, 7)],
-)
-def test_a_step_sees_all_rows_or_a_batch(wanted, n_rows, expected):
-    assert resolve_batch_size(wanted, n_rows) == expected
-
-
-@pytest.mark.parametrize("wanted", [0, True, "some", 2.5])
-def test_a_batch_of_no_size_is_refused(wanted):
-    with pytest.raises(InputError, match="batch_size must be"):
-        resolve_batch_size(wanted, 10)
-
-
-@pytest.mark.parametrize(("n_rows", "expected"), [(64, 1000), (5000, 5000), (10_000_000, 20_000)])
-def test_automatic_steps_grow_with_the_rows_between_two_ends(n_rows, expected):
-    assert resolve_max_steps("auto", n_rows) == expected
-    assert resolve_max_steps(7, n_rows) == 7
-
-
-@pytest.mark.parametrize("wanted", ["many", 0, 2.5, True])
-def test_a_number_of_steps_that_is_none_is_refused(wanted):
-    with pytest.raises(InputError, match="max_steps must be a positive integer"):
-        resolve_max_steps(wanted, 10)

@@ -172,7 +172,7 @@ def test_more_categories_than_allowed_are_refused_unless_told():
         ([1.0, None, 2.0, 3.0], "column 'y' has 1 missing values, the first in row 2: drop those rows"),
         ([1.0, np.inf, 2.0, 3.0], "infinite"),
         (["low", "high", "low", "high"], "column 'y' must hold numbers and has 'low' in row 1"),
-        ([True, False, True, False], "the target 'y' holds no numbers but bool"),
+        ([True, False, True, False], "the target 'y' holds bool, not numbers"),
         (pd.date_range("2020", periods=4), "dates or times"),
     ],
 )

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heteroscope.core.errors import InputError
-from heteroscope.data.table_encoder import read_table
+from heteroscope.data.table_files import read_table
 
 
 def write(tmp_path, content, name="table.csv"):

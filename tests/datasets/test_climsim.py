@@ -10,13 +10,13 @@ from heteroscope import load_model
 from heteroscope.cli import main
 from heteroscope.core.errors import InputError
 from heteroscope.datasets.climsim import INPUTS, OUTPUTS, PAPER, climsim_stream, draw_test_rows, is_climsim
-from heteroscope.datasets.climsim_made_up import truth, write_made_up
+from heteroscope.datasets.climsim_generated import generate_climsim, truth
 from heteroscope.distributions import metrics
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_made_up(tmp_path_factory.mktemp("climsim"), n_train=30_000, n_val=8_000, seed=3)
+    return generate_climsim(tmp_path_factory.mktemp("climsim"), n_train=30_000, n_val=8_000, seed=3)
 
 
 def test_files_are_as_published(folder):
@@ -58,7 +58,7 @@ def test_levels_are_correlated_and_half_of_the_globe_is_dark(folder):
 
 
 def test_the_same_seed_gives_the_same_rows_at_any_number_of_them(folder, tmp_path):
-    few = write_made_up(tmp_path, n_train=13_000, n_val=10, seed=3)
+    few = generate_climsim(tmp_path, n_train=13_000, n_val=10, seed=3)
     np.testing.assert_array_equal(np.load(few / "train_target.npy"), np.load(folder / "train_target.npy")[:13_000])
 
 
@@ -103,8 +103,11 @@ def test_fit_and_compare_on_the_command_line(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3), "a stream has no gaps and no folds"),
-        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", 1, "--steps", 5), "say the same thing"),
+        (
+            ("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3),
+            "leave them out for a stream",
+        ),
+        (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", 1, "--steps", 5), "set the same thing"),
         (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", -1), "--epochs must be positive"),
         (("fit", "table.csv", "--target", "y", "--out", "m", "--epochs", 1), "are for streams"),
         (("compare", "sine", "--epochs", 1), "are for streams"),

@@ -31,7 +31,7 @@ def test_seeds_decide_and_the_number_of_splits_does_not():
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_rows_are_refused(n):
-    with pytest.raises(InputError, match="bring more rows"):
+    with pytest.raises(InputError, match="add more rows"):
         paper_split(n)
 
 

@@ -75,7 +75,7 @@ def test_missing_extra_names_the_command(monkeypatch, absent, name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "message"), [(None, "has no data/data"), ("1,2\n3,4\n", "holds 2 rows of 2")])
+@pytest.mark.parametrize(("content", "message"), [(None, "has no data/data"), ("1,2\n3,4\n", "has 2 rows of 2")])
 def test_other_version_of_a_data_package_is_noticed(monkeypatch, tmp_path, content, message):
     if content:
         (tmp_path / "data/data").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Who takes over whose model: the lowest objective of all, by the sum written out."""
+"""Exchange of models: each cell continues with the lowest objective, checked against the sum written out."""
 
 import numpy as np
 import pytest
@@ -7,33 +7,33 @@ from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import Scaling
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
-from heteroscope.diagrams.measuring import DiagramRows
+from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.networks.model import Architecture, init_params
 from heteroscope.training.tile import Fit
 
 
 def test_every_cell_gets_the_model_of_the_lowest_objective_there():
     random = np.random.default_rng(0)
-    worth = np.column_stack([random.normal(size=40), random.exponential(50, 40), random.exponential(50, 40)])
+    objective_terms = np.column_stack([random.normal(size=40), random.exponential(50, 40), random.exponential(50, 40)])
     rho, gamma = random.uniform(0.01, 0.999, (2, 40))
-    found = best_models(worth, np.log(rho / (1 - rho)), np.log(gamma / (1 - gamma)))
+    found = best_models(objective_terms, np.log(rho / (1 - rho)), np.log(gamma / (1 - gamma)))
     for cell in range(40):
         ratio = (1 - rho[cell]) / rho[cell]
-        tried = [w[0] + ratio * (gamma[cell] * w[1] + (1 - gamma[cell]) * w[2]) for w in worth]
+        tried = [w[0] + ratio * (gamma[cell] * w[1] + (1 - gamma[cell]) * w[2]) for w in objective_terms]
         assert found[cell] == np.argmin(tried)
 
 
 def test_equal_models_are_one_and_a_broken_one_is_never_taken():
-    worth = np.array([[np.nan, 1.0, 1.0], [0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [np.inf, 0.0, 0.0]])
-    assert list(best_models(worth, np.zeros(4), np.zeros(4))) == [1, 1, 1, 1]
+    objective_terms = np.array([[np.nan, 1.0, 1.0], [0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [np.inf, 0.0, 0.0]])
+    assert list(best_models(objective_terms, np.zeros(4), np.zeros(4))) == [1, 1, 1, 1]
 
 
 def test_a_mean_of_zero_may_stay_so_while_all_others_choose_freely():
-    worth = np.array([[0.5, 0.0, 0.0], [0.4, 0.0, 0.1], [-3.0, 0.1, 0.1], [-2.0, 0.1, 0.0]])
+    objective_terms = np.array([[0.5, 0.0, 0.0], [0.4, 0.0, 0.1], [-3.0, 0.1, 0.1], [-2.0, 0.1, 0.0]])
     zeros = np.zeros(4)
-    assert list(best_models(worth, zeros, zeros)) == [2, 2, 2, 2]
-    assert list(best_models(worth, zeros, zeros, keep_zero_means=True)) == [1, 1, 2, 2]
-    assert list(best_models(worth[[0, 1]], zeros[:2], zeros[:2], keep_zero_means=True)) == [1, 1]
+    assert list(best_models(objective_terms, zeros, zeros)) == [2, 2, 2, 2]
+    assert list(best_models(objective_terms, zeros, zeros, keep_zero_means=True)) == [1, 1, 2, 2]
+    assert list(best_models(objective_terms[[0, 1]], zeros[:2], zeros[:2], keep_zero_means=True)) == [1, 1]
 
 
 @pytest.mark.parametrize("hidden", [(), (5,), (4, 3)])
@@ -44,12 +44,12 @@ def test_a_vector_of_weights_is_the_model_again(hidden):
     rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
     scaling: Scaling = rows.scaling()
     fit = Fit(params, Status.CONVERGED, 0.0, 0.0, 17)
-    left = summarise_round([fit, fit], DiagramRows.of({"train": rows}, scaling), "leaky_relu", mean_alone=False)
+    summary = summarise_round([fit, fit], DiagramRows.of({"train": rows}, scaling), "leaky_relu", mean_only=False)
     n_weights, to_params = weights_to_params(architecture)
-    assert left["weights"].shape == (2, n_weights)
-    assert left["weights"].dtype == np.float32
-    for network, other in zip(params, to_params(left["weights"][1]), strict=True):
+    assert summary["weights"].shape == (2, n_weights)
+    assert summary["weights"].dtype == np.float32
+    for network, other in zip(params, to_params(summary["weights"][1]), strict=True):
         for layer, again in zip(network, other, strict=True):
             np.testing.assert_array_equal(again.weight, layer.weight)
             np.testing.assert_array_equal(again.bias, layer.bias)
-    assert list(left["steps"]) == [17, 17]
+    assert list(summary["steps"]) == [17, 17]

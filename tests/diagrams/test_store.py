@@ -34,16 +34,16 @@ def written(values):
 
 
 def test_a_tile_comes_back_and_the_rest_is_absent(tmp_path, template):
-    with open_store(tmp_path / "new" / "folder", template, SETTINGS) as growth:
-        growth.add((1, 0), written(TILE))
+    with open_store(tmp_path / "new" / "folder", template, SETTINGS) as store:
+        store.add((1, 0), written(TILE))
     found = open_diagram(tmp_path / "new" / "folder")
     assert found.phase.values[:, :, 0].tolist() == [["", ""], ["S", "O_I"]]
     assert found.status.values[1, :, 0].tolist() == ["converged", "out of steps"]
     np.testing.assert_array_equal(found.nll[:, :, 0, 0], [[np.nan, np.nan], [1.5, 2.5]])
     assert found.attrs == {"data_set": "made up"}
     assert list(found.split.values) == ["train"]
-    with open_store(tmp_path / "new" / "folder", template, SETTINGS) as growth:
-        assert growth.done.tolist() == [[False], [True]]
+    with open_store(tmp_path / "new" / "folder", template, SETTINGS) as store:
+        assert store.done.tolist() == [[False], [True]]
 
 
 def test_codes_carry_their_meaning(tmp_path, template):
@@ -55,10 +55,10 @@ def test_codes_carry_their_meaning(tmp_path, template):
 
 
 def test_a_tile_without_its_mark_does_not_count(tmp_path, template, monkeypatch):
-    with open_store(tmp_path, template, SETTINGS) as growth, pytest.raises(KeyError):
-        growth.add((0, 0), written(TILE) | {"no such variable": np.zeros(2)})
-    with open_store(tmp_path, template, SETTINGS) as growth:
-        assert not growth.done.any()
+    with open_store(tmp_path, template, SETTINGS) as store, pytest.raises(KeyError):
+        store.add((0, 0), written(TILE) | {"no such variable": np.zeros(2)})
+    with open_store(tmp_path, template, SETTINGS) as store:
+        assert not store.done.any()
 
 
 def test_other_settings_are_refused_with_the_difference(tmp_path, template):
@@ -97,8 +97,8 @@ def test_a_half_made_store_is_made_again(tmp_path, template):
     partial = tmp_path / f".{NAME}.part"
     (partial / "nll").mkdir(parents=True)
     (partial / "nll" / ".zarray").write_text("{")
-    with open_store(tmp_path, template, SETTINGS) as growth:
-        assert not growth.done.any()
+    with open_store(tmp_path, template, SETTINGS) as store:
+        assert not store.done.any()
     assert not partial.exists()
 
 
@@ -115,17 +115,17 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_finished(tmp_path, template,
     async def full(*arguments, **settings):
         raise OSError(28, "No space left on device")
 
-    with open_store(tmp_path, template, SETTINGS) as growth:
-        growth.add((0, 0), written(TILE))
+    with open_store(tmp_path, template, SETTINGS) as store:
+        store.add((0, 0), written(TILE))
     monkeypatch.setattr("zarr.storage.LocalStore.set", full)
     with (
         pytest.raises(InputError, match=r"No space left on device.*what was finished is kept"),
-        open_store(tmp_path, template, SETTINGS) as growth,
+        open_store(tmp_path, template, SETTINGS) as store,
     ):
-        growth.add((1, 0), written(TILE))
+        store.add((1, 0), written(TILE))
     monkeypatch.undo()
-    with open_store(tmp_path, template, SETTINGS) as growth:
-        assert growth.done.tolist() == [[True], [False]]
+    with open_store(tmp_path, template, SETTINGS) as store:
+        assert store.done.tolist() == [[True], [False]]
 
 
 def test_what_is_no_diagram_is_said(tmp_path, template):
@@ -139,8 +139,8 @@ def test_what_is_no_diagram_is_said(tmp_path, template):
 
 
 def test_a_truncated_chunk_is_said(tmp_path, template):
-    with open_store(tmp_path, template, SETTINGS) as growth:
-        growth.add((1, 0), written(TILE))
+    with open_store(tmp_path, template, SETTINGS) as store:
+        store.add((1, 0), written(TILE))
     chunk = tmp_path / NAME / "nll" / "1.0.0.0"
     chunk.write_bytes(chunk.read_bytes()[:10])
     with pytest.raises(InputError, match="is damaged"):

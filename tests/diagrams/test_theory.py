@@ -1,4 +1,4 @@
-"""The field theory's diagram as a Dataset: five phases where the paper has them, and a file that gives it back."""
+"""The field theory's diagram as a Dataset: five phases where the paper has them, and the same after a file."""
 
 import numpy as np
 import pytest

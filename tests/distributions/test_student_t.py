@@ -62,7 +62,7 @@ def test_without_a_variance_the_std_is_infinite_and_without_a_mean_the_crps():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((stats.gamma(2.0),), "that is a gamma is not known"),
+        ((stats.gamma(2.0),), "the distribution .gamma. has no metrics here"),
         ((stats.norm(np.zeros(3), 1.0),), "4 rows and the forecast has other shapes"),
         ((FORECAST, np.ones(4)), "leave std out"),
     ],

@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold
 
 from heteroscope import datasets
 from heteroscope.core.errors import InputError
+from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from heteroscope.estimators.optuna_search import OptunaObjective
-from heteroscope.estimators.regressors import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 SMALL = HeteroskedasticRegressor(hidden=(16,), batch_size=None, max_steps=300, random_state=0)

@@ -28,7 +28,7 @@ SMALL_CV = SMALL | {"max_steps": 200, "n_coarse": 3, "n_fine": 2, "cv": 3, "n_me
 # The checks fit rows of a dozen shapes, and compiling is what takes their time: a network without a hidden layer takes
 # half of it. A stream of `partial_fit` needs a batch size.
 CHECKED = SMALL | {"hidden": (), "batch_size": 32, "max_steps": 200}
-CHECKED_CV = {"n_coarse": 3, "n_fine": 0, "n_aside": 1, "cv": 2, "n_finalists": 1, "n_members": 1}
+CHECKED_CV = {"n_coarse": 3, "n_fine": 0, "n_off_diagonal": 1, "cv": 2, "n_finalists": 1, "n_members": 1}
 
 
 @parametrize_with_checks([HeteroskedasticRegressor(**CHECKED), HeteroskedasticRegressorCV(**CHECKED, **CHECKED_CV)])
@@ -134,8 +134,8 @@ def test_the_whole_path_is_kept(searched):
     short, long = (table[table["max_steps"] == steps] for steps in (250, 1000))
     on_the_diagonal = np.isclose(short["rho"] + short["gamma"], 1.0)
     assert on_the_diagonal.sum() == 9
-    assert len(short) == 9 + model.n_aside
-    assert model.n_aside < len(long) < len(short)
+    assert len(short) == 9 + model.n_off_diagonal
+    assert model.n_off_diagonal < len(long) < len(short)
     assert len(table) == len(short) + len(long)
     assert short["logit_rho"].is_monotonic_increasing
     assert long["logit_rho"].is_monotonic_increasing
@@ -232,7 +232,7 @@ def test_the_grid_search_takes_a_point_of_the_square():
         ({"search": "grid", "selection": "paper"}, "rule for the diagonal"),
         ({"n_finalists": 0}, "n_finalists must be a positive integer"),
         ({"n_fine": -1}, "n_fine must be a positive integer or 0, got -1"),
-        ({"n_aside": "4"}, "n_aside must be a positive integer or 0, got '4'"),
+        ({"n_off_diagonal": "4"}, "n_off_diagonal must be a positive integer or 0, got '4'"),
         ({"cv": 1.5}, "cv=1.5 as a share"),
         ({"cv": 0.999}, "cv=0.999 as a share"),
     ],

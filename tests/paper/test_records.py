@@ -1,4 +1,4 @@
-"""What is on record in the repository belongs to today's recipes and is complete."""
+"""What is on record in the repository belongs to today's exhibits and is complete."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 import xarray as xr
 
 from heteroscope.diagrams.dataset import PHASES, majority_phase
-from heteroscope.paper import RECIPES, SCALES
-from heteroscope.paper.part_records import recall
-from heteroscope.paper.parts import Divided, Line, OneSeed
-from heteroscope.paper.recipe import part_name, part_settings
+from heteroscope.paper import EXHIBITS, SCALES
+from heteroscope.paper.diagram_parts import Line, OneSeed
+from heteroscope.paper.part_records import load_part
+from heteroscope.paper.parts import Divided, part_name, part_settings
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "records" / "parts"
-WHOLE = [part for recipe in RECIPES.values() for part in recipe.parts(SCALES["full"]).values()]
+WHOLE = [part for exhibit in EXHIBITS.values() for part in exhibit.parts(SCALES["full"]).values()]
 PARTS = {part_name(one): one for part in WHOLE for one in (part.pieces() if isinstance(part, Divided) else [part])}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 
@@ -25,15 +25,15 @@ def test_there_is_a_record_for_each_file():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_record_is_that_of_a_part_of_todays_recipes(name):
-    clock = json.loads((FOLDER / f"{name}.json").read_text())
-    assert clock["finished"]
-    assert clock["settings"] == part_settings(PARTS[name])
+def test_a_record_is_that_of_a_part_of_todays_exhibits(name):
+    timing = json.loads((FOLDER / f"{name}.json").read_text())
+    assert timing["finished"]
+    assert timing["settings"] == part_settings(PARTS[name])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if isinstance(PARTS.get(name), OneSeed | Line)])
 def test_a_recorded_diagram_has_all_its_cells(name):
-    part, found = PARTS[name], recall(FOLDER, name).found
+    part, found = PARTS[name], load_part(FOLDER, name).result
     n_seeds = part.n_seeds if isinstance(part, Line) else 1
     points = (
         part.points if isinstance(part, Line) else [(rho, gamma) for rho in part.rhos for gamma in part.gamma_values]
@@ -49,8 +49,8 @@ def test_a_recorded_diagram_has_all_its_cells(name):
 @pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
 def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
     """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
-    networks = RECIPES["boundary"].parts(SCALES["full"])["Networks"]
-    sine = networks.join([recall(FOLDER, part_name(seed)).found for seed in networks.pieces()])
+    networks = EXHIBITS["boundary"].parts(SCALES["full"])["Networks"]
+    sine = networks.join([load_part(FOLDER, part_name(seed)).result for seed in networks.pieces()])
     cells = [sine.sel(rho=rho, gamma=alpha * rho, method="nearest") for rho in np.logspace(-7, -2, 6)]
     objectives = np.array([cell["objective"].values for cell in cells])
     assert np.ptp(objectives, axis=0).max() < 0.02

@@ -1,4 +1,4 @@
-"""docs/results.md shows what the recipes of this version make: images and records are theirs, and none is missing."""
+"""docs/results.md shows what the exhibits of this version make: images and records are theirs, and none is missing."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heteroscope.core.identity import identity_key
-from heteroscope.paper import RECIPES, SCALES, recipe_settings
+from heteroscope.paper import EXHIBITS, SCALES, exhibit_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "images" / "results"
@@ -26,10 +26,10 @@ def block_of(name):
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_result_has_the_settings_of_its_recipe(name):
+def test_a_result_has_the_settings_of_its_exhibit(name):
     record = RECORDS[name]
     scale = SCALES[record["scale"]].with_seeds(record["seeds"])
-    assert record["settings_hash"] == identity_key(recipe_settings(RECIPES[name], scale))
+    assert record["settings_hash"] == identity_key(exhibit_settings(EXHIBITS[name], scale))
     assert record["recipe"] == name
 
 
@@ -41,7 +41,7 @@ def test_an_image_is_the_one_that_was_recorded(name):
         assert hashlib.sha256(image.read_bytes()).hexdigest() == record["image_sha256"]
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", EXHIBITS)
 def test_the_page_says_how_each_result_was_made_or_that_it_was_not(name):
     block = block_of(name)
     if name not in RECORDS:
@@ -55,8 +55,8 @@ def test_the_page_says_how_each_result_was_made_or_that_it_was_not(name):
 
 def test_nothing_is_left_of_results_that_are_gone():
     assert {path.stem for path in RESULTS.iterdir()} == set(RECORDS)
-    assert set(RECORDS) <= set(RECIPES)
-    assert set(re.findall(r"<!-- begin (\S+) -->", PAGE)) == set(RECIPES)
+    assert set(RECORDS) <= set(EXHIBITS)
+    assert set(re.findall(r"<!-- begin (\S+) -->", PAGE)) == set(EXHIBITS)
 
 
 def test_filling_a_block_leaves_the_rest_alone():

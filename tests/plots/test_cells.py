@@ -6,7 +6,7 @@ from scipy.special import logit
 
 from heteroscope.core.errors import InputError
 from heteroscope.core.status import Status
-from heteroscope.plots.cells import by_name, by_seed, edges, judged_on, read_cells, summarised
+from heteroscope.plots.cells import by_name, by_seed, edges, read_cells, shown_split, summarised
 
 
 def test_the_majority_of_the_finished_seeds_counts(networks):
@@ -61,8 +61,8 @@ def test_metrics_without_splits_can_be_read(networks):
 
 
 def test_the_split_falls_back_to_the_training_rows(networks):
-    assert judged_on(networks(), "test") == "test"
-    assert judged_on(networks(splits=("train",)), "test") == "train"
+    assert shown_split(networks(), "test") == "test"
+    assert shown_split(networks(splits=("train",)), "test") == "train"
 
 
 def test_borders_lie_half_way_in_the_logit():

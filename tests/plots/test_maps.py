@@ -8,7 +8,7 @@ from scipy.special import logit
 from heteroscope.core.errors import InputError
 from heteroscope.plots import phase_maps, save_figure
 from heteroscope.plots.cells import read_cells
-from heteroscope.plots.maps import MOVED_BOUNDARY
+from heteroscope.plots.maps import THEORY_BOUNDARY
 from heteroscope.plots.panels import FOLD
 from heteroscope.plots.regions import smooth_regions
 from heteroscope.plots.style import PHASE_COLOURS
@@ -87,7 +87,7 @@ def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, th
 def test_the_theorys_other_boundaries_move_with_its_fold(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory(), shift=(1.5, -0.5))
     over_networks, own = (
-        [line for line in ax.lines if line.get_linewidth() == MOVED_BOUNDARY["linewidth"]] for ax in figure.axes
+        [line for line in ax.lines if line.get_linewidth() == THEORY_BOUNDARY["linewidth"]] for ax in figure.axes
     )
     boundaries = smooth_regions(read_cells(theory())).boundaries
     assert len(over_networks) == len(boundaries) > 0

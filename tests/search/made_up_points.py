@@ -7,7 +7,7 @@ from heteroscope.data.rows import Rows
 from heteroscope.networks.model import Architecture
 from heteroscope.phases.labels import Observables
 from heteroscope.search import Fold, Point
-from heteroscope.search.points import FoldResult
+from heteroscope.search.cross_validation import FoldResult
 from heteroscope.training.recipes import mean_first_recipe
 
 RANDOM = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from heteroscope.core.errors import InputError
 from heteroscope.networks.model import Architecture
-from heteroscope.search.selection import choose, finalists, held_out_mean_mse, paper_midpoint, row_loss
+from heteroscope.search.selection import choose, choose_finalists, held_out_mean_mse, paper_midpoint, row_loss
 from heteroscope.training.recipes import mean_first_recipe
 from tests.search.made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
 
@@ -59,28 +59,30 @@ def test_the_error_of_the_mean_is_that_of_the_folds_it_has_seen():
 def test_the_best_of_every_length_of_training_is_among_the_finalists():
     longer = mean_first_recipe(Architecture(1, (8,)), 400)
     points = [point(0, 1), point(1, 1.1), point(2, 1.2), point(1, 3, recipe=longer), point(2, 2, recipe=longer)]
-    assert finalists(points, FOLDS, "nll", 3) == [0, 1, 4]
-    assert finalists(points, FOLDS, "nll", 1) == [0]
+    assert choose_finalists(points, FOLDS, "nll", 3) == [0, 1, 4]
+    assert choose_finalists(points, FOLDS, "nll", 1) == [0]
     between = [point(0, 1), point(0, 1.1, recipe=longer), point(1, 1.2)]  # ranked short, long, short
-    assert finalists(between, FOLDS, "nll", 1) == [0]
+    assert choose_finalists(between, FOLDS, "nll", 1) == [0]
     neighbours = [point(0, 1), point(0.3, 1.1), point(0.3, 2, recipe=longer)]
-    assert finalists(neighbours, FOLDS, "nll", 2, calibrate=True) == [0, 2]
+    assert choose_finalists(neighbours, FOLDS, "nll", 2, calibrate=True) == [0, 2]
 
 
 def test_finalists_are_the_best_scores_and_none_that_overfits():
     points = [point(0, 10), point(1, 1), point(2, 1.2), point(3, 1, held_out_score=50.0), point(4, 0.5)]
-    assert finalists(points, FOLDS, "nll", 3) == [1, 2, 4]
-    assert finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 4]
-    assert finalists(points[3:4] * 2, FOLDS, "nll", 3) == [0, 1]
+    assert choose_finalists(points, FOLDS, "nll", 3) == [1, 2, 4]
+    assert choose_finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 4]
+    assert choose_finalists(points[3:4] * 2, FOLDS, "nll", 3) == [0, 1]
     broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
-    assert finalists([broken, broken], FOLDS, "nll", 2) == [0]
+    assert choose_finalists([broken, broken], FOLDS, "nll", 2) == [0]
 
 
 def test_with_calibration_finalists_lie_apart_as_long_as_there_are_such_points():
     means = {0: 0.0, 3: 0.5, 8: 0.8, 8.3: 0.79, 8.5: 0.78}  # the more of y they explain, the better
     points = [point(t, 1, mean=share * Y) for t, share in means.items()]
-    assert finalists(points, FOLDS, "nll", 2, calibrate=True) == [1, 2], "the best, and the best beyond its neighbours"
-    assert finalists(points, FOLDS, "nll", 4, calibrate=True) == [0, 1, 2, 3]
+    assert choose_finalists(points, FOLDS, "nll", 2, calibrate=True) == [1, 2], (
+        "the best, and the best beyond its neighbours"
+    )
+    assert choose_finalists(points, FOLDS, "nll", 4, calibrate=True) == [0, 1, 2, 3]
 
 
 def test_row_losses_agree_with_scipy():
@@ -94,6 +96,6 @@ def test_with_calibration_an_overconfident_point_may_win_by_its_mean():
     points = [point(0, 1), point(1, 0.05, mean=0.9 * Y, held_out_score=4.0)]
     assert choose(points, FOLDS, "nll") == 0
     assert choose(points, FOLDS, "nll", calibrate=True) == 1
-    assert finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]
+    assert choose_finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]
     hopeless = point(2, 0.001, mean=0.99 * Y)
     assert choose([*points, hopeless], FOLDS, "nll", calibrate=True) == 1

@@ -103,7 +103,7 @@ def ray_cluster():
         for _ in range(200):  # between two tasks a worker's title is another
             for child in psutil.Process(head.pid).children(recursive=True):
                 with suppress(psutil.NoSuchProcess):  # it has ended since
-                    if "_train_alone" in " ".join(child.cmdline()):
+                    if "_train_in_worker" in " ".join(child.cmdline()):
                         child.kill()
                         return
             time.sleep(0.01)

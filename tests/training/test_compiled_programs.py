@@ -17,7 +17,8 @@ from heteroscope.training.workers import prepare_worker
 from heteroscope.networks import Architecture
 from heteroscope.data import Batch
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job, train_tile
+from heteroscope.training.steps import Job
+from heteroscope.training.tile import train_tile
 
 prepare_worker()
 x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
@@ -47,7 +48,7 @@ def kept(folder: Path) -> dict[Path, int]:
 def test_a_second_process_reads_what_the_first_compiled(fit_in_a_new_process, tmp_path):
     first = fit_in_a_new_process()
     written = kept(tmp_path)
-    assert any("advance" in path.name for path in written)
+    assert any("rows_program" in path.name for path in written)
     assert fit_in_a_new_process() == first
     assert written.items() <= kept(tmp_path).items()  # quick ones may be kept by the second only
     for path in written:  # as if their writer had been killed

@@ -11,22 +11,21 @@ from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import constant_params, hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import joint_objective, mean_objective
-from heteroscope.training.adam import cosine_adam
 from heteroscope.training.inspection import (
     RUNAWAY_LOG_PRECISION,
     STATIONARY,
     Inspection,
+    final_status,
     inspect_model,
-    settled,
-    status_of,
-    trained,
+    is_settled,
 )
-from heteroscope.training.recipes import ALONE, Stage
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import HoldCollapsed, PrecisionLevel, Stage
 
 ACTIVATION = "silu"
 JOINT = Stage(joint_objective, ("mean", "precision"), cosine_adam(10))
 MEAN = Stage(mean_objective, ("mean",), cosine_adam(10))
-NARROWING = JOINT._replace(alone=ALONE)
+NARROWING = JOINT._replace(constant=HoldCollapsed())
 AVERAGE = 0.3
 
 
@@ -57,7 +56,7 @@ def found(**changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "status", "is_settled"),
+    ("changes", "status", "settled"),
     [
         ({}, Status.OUT_OF_STEPS, False),
         ({"relative_gradient": STATIONARY}, Status.CONVERGED, True),
@@ -70,9 +69,9 @@ def found(**changes):
         ({"relative_gradient": float("nan"), "finite": False}, Status.NOT_FINITE, True),
     ],
 )
-def test_what_was_seen_decides_the_status_and_whether_to_go_on(changes, status, is_settled):
-    assert status_of(found(**changes)) is status
-    assert settled(found(**changes)) is is_settled
+def test_what_was_seen_decides_the_status_and_whether_to_go_on(changes, status, settled):
+    assert final_status(found(**changes)) is status
+    assert is_settled(found(**changes)) is settled
 
 
 def test_the_numbers_are_those_of_the_model(batch):
@@ -104,7 +103,7 @@ def test_the_relative_gradient_is_the_norm_of_the_sum_over_the_sum_of_the_norms(
 @pytest.mark.parametrize("stage", [JOINT, MEAN])
 def test_the_constant_model_is_seen_as_converged(stage, batch):
     _, seen = inspect(stage, constant_params(start(), batch), single(0.0, 0.0), batch)
-    assert status_of(seen) is Status.CONVERGED
+    assert final_status(seen) is Status.CONVERGED
     assert bool(seen.constant_mean)
     variance = np.average((batch.y - np.average(batch.y, weights=batch.weight)) ** 2, weights=batch.weight)
     if stage is JOINT:
@@ -136,7 +135,7 @@ def test_the_mean_stage_leaves_the_precision_alone(batch):
 def test_a_precision_at_the_wrong_level_is_not_converged_though_its_weights_are(batch):
     off = constant_params(start((8,)), batch._replace(y=3 * batch.y))  # one hidden layer: never collapsed by the rule
     _, seen = inspect(JOINT, off, single(0.0, 0.0), batch)
-    assert status_of(seen) is Status.OUT_OF_STEPS
+    assert final_status(seen) is Status.OUT_OF_STEPS
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -144,13 +143,13 @@ def test_a_broken_model_is_not_finite(value, batch):
     params = start()
     params.mean[0].weight[0, 0] = value
     _, seen = inspect(JOINT, params, single(0.0, 0.0), batch)
-    assert status_of(seen) is Status.NOT_FINITE
+    assert final_status(seen) is Status.NOT_FINITE
 
 
 def test_a_stage_names_the_networks_it_moves():
     params = start()
-    assert list(trained(params, MEAN)) == ["mean"]
-    assert list(trained(params, JOINT)) == ["mean", "precision"]
+    assert list(MEAN.trained(params)) == ["mean"]
+    assert list(JOINT.trained(params)) == ["mean", "precision"]
 
 
 @pytest.mark.parametrize("flat", ["mean", "precision"])
@@ -177,7 +176,7 @@ def test_in_a_narrowed_stage_the_objective_is_the_joint_one_and_the_held_level_f
 
 def test_the_last_network_to_fall_flat_takes_the_held_one_to_the_constant_model(batch):
     after, seen = inspect(NARROWING.holding("precision"), start(scale=0.02), single(0.0, 0.0), batch)
-    assert status_of(seen) is Status.CONVERGED
+    assert final_status(seen) is Status.CONVERGED
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-6), after, constant_params(after, batch))
 
 
@@ -185,7 +184,7 @@ def test_a_stage_that_levels_leaves_the_precision_where_it_fits_the_residuals(ba
     params, where = start(), single(2.0, -1.0)
     as_it_was, _ = inspect(MEAN, params, where, batch)
     jax.tree.map(np.testing.assert_array_equal, as_it_was.precision, params.precision)
-    levelled, _ = inspect(MEAN._replace(levels=True), params, where, batch)
+    levelled, _ = inspect(MEAN._replace(precision_level=PrecisionLevel.FROM_RESIDUALS), params, where, batch)
     jax.tree.map(np.testing.assert_array_equal, levelled.mean, params.mean)
     residual = predict_mean(params, batch.x, ACTIVATION) - batch.y
     variance = np.average((residual - np.average(residual, weights=batch.weight)) ** 2, weights=batch.weight)
@@ -198,7 +197,7 @@ def test_a_stage_that_levels_leaves_the_precision_where_it_fits_the_residuals(ba
 
 def test_where_the_precision_trains_a_stage_that_levels_leaves_no_gradient_in_its_output_bias(batch):
     params, where = start(), single(2.0, -1.0)
-    levelled, seen = inspect(JOINT._replace(levels=True), params, where, batch)
+    levelled, seen = inspect(JOINT._replace(precision_level=PrecisionLevel.SOLVED), params, where, batch)
     gradient = jax.grad(lambda p: joint_objective(p, batch, where, ACTIVATION).likelihood)
     before, after = (float(gradient(p).precision[-1].bias[0]) for p in (params, levelled))
     assert abs(after) < 1e-5 < 1e-2 < abs(before)

@@ -10,18 +10,19 @@ from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.model import Architecture, init_params, predict_mean
 from heteroscope.networks.objectives import first_mean_objective, joint_objective, mean_objective
-from heteroscope.training.adam import paper_adam
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
+from heteroscope.training.schedules import Linear, Triangular2, paper_adam
+from heteroscope.training.stages import HeldConstant, InspectionTimes
 
 ARCHITECTURE = Architecture(1)
 
 
 def test_the_papers_schedule_splits_600_000_steps_as_the_paper_does():
     first, second = mean_first_recipe(ARCHITECTURE, 600_000, "paper").stages
-    assert (first.solver.steps, second.solver.steps) == (250_000, 350_000)
-    assert first.solver.cycle == second.solver.cycle == 50_000
-    assert second.solver.offset == 250_000
-    assert (first.solver.floor, first.solver.peak, first.solver.clip) == (1e-4, 1e-2, 1000.0)
+    assert (first.steps, second.steps) == (250_000, 350_000)
+    assert first.optimiser.schedule == Triangular2(1e-4, 1e-2, 50_000)
+    assert second.optimiser.schedule == Triangular2(1e-4, 1e-2, 50_000, offset=250_000)
+    assert first.optimiser.clip == second.optimiser.clip == 1000.0
 
 
 @pytest.mark.parametrize("schedule", ["auto", "fast", "cosine", "levelled", "paper"])
@@ -31,8 +32,8 @@ def test_the_mean_comes_first_and_no_step_is_lost(schedule, max_steps):
     assert first.trains == ("mean",)
     assert first.objective is (mean_objective if schedule in ("cosine", "paper") else first_mean_objective)
     assert (second.objective, second.trains) == (joint_objective, ("mean", "precision"))
-    assert first.solver.steps + second.solver.steps == max_steps
-    assert min(first.solver.steps, second.solver.steps) >= 1
+    assert first.steps + second.steps == max_steps
+    assert min(first.steps, second.steps) >= 1
 
 
 @pytest.mark.parametrize(("max_steps", "shares"), [(8000, [3000, 3000, 2000]), (3, [1, 1, 1]), (2, [1, 1])])
@@ -42,7 +43,9 @@ def test_rounds_have_all_steps_and_the_last_half_of_the_rate(max_steps, shares):
     first, second = mean_first_recipe(ARCHITECTURE, sum(shares[:2])).stages
     assert [recipe.stages for recipe in rounds[:2]] == [(first,), (second,)]
     for (again,) in (recipe.stages for recipe in rounds[2:]):
-        assert again.solver == second.solver._replace(steps=shares[2], peak=second.solver.peak / 2)
+        assert again.optimiser == second.optimiser._replace(
+            steps=shares[2], schedule=Linear(second.optimiser.schedule.peak / 2)
+        )
 
 
 def test_a_recipe_can_be_compiled_in():
@@ -72,13 +75,13 @@ def test_auto_is_fast_for_exact_gradients_and_cosine_for_batches():
 def test_fast_moves_a_fitted_mean_slowly_and_all_biases_quickly():
     params = init_params(0, Architecture(2, (3,)))
     alone, joint = mean_first_recipe(ARCHITECTURE, 100, "fast").stages
-    rates = joint.relative_rates(params._asdict())
+    rates = joint.relative_rates.factors(params._asdict())
     for network, weight, bias in (("mean", 0.1, 0.3), ("precision", 1.0, 3.0)):
         for layer, own in zip(rates[network], getattr(params, network), strict=True):
             assert (layer.weight.shape, layer.bias.shape) == (own.weight.shape, own.bias.shape)
             np.testing.assert_allclose(layer.weight, weight)
             np.testing.assert_allclose(layer.bias, bias, rtol=1e-6)
-    (first, *_) = alone.relative_rates({"mean": params.mean})["mean"]
+    (first, *_) = alone.relative_rates.factors({"mean": params.mean})["mean"]
     assert (float(first.weight[0, 0]), float(first.bias[0])) == (1.0, 3.0)
 
 
@@ -89,11 +92,12 @@ def test_from_a_small_start_fast_is_patient_first_and_then_what_it_is_from_hes()
         *(mean_objective, ("mean",)),
         *(joint_objective, ("mean", "precision")),
     )
-    assert (mean.patient, both.patient, mean.solver.steps, both.solver.steps) == (True, True, 4000, 2000)
-    for solver in (mean.solver, both.solver):  # the paper's Adam, near the top of its triangle
+    assert (mean.steps, both.steps) == (4000, 2000)
+    assert mean.inspected is both.inspected is InspectionTimes.AT_END
+    for solver in (mean.optimiser, both.optimiser):  # the paper's Adam, near the top of its triangle
         theirs = paper_adam(solver.steps)
-        (rate,) = {solver.learning_rate(k, solver.steps) for k in (0, 1, solver.steps)}
-        assert theirs.peak / 2 < rate < theirs.peak
+        (rate,) = {solver.schedule.rate(k, solver.steps) for k in (0, 1, solver.steps)}
+        assert theirs.schedule.high / 2 < rate < theirs.schedule.high
         assert (solver.momentum, solver.memory, solver.epsilon) == (0.9, 0.999, 1e-8)
     assert tuple(rest) == mean_first_recipe(ARCHITECTURE, 10_000, "fast").stages
     first, *others = exchange_recipes(small, 16_000)
@@ -119,7 +123,7 @@ def test_batches_are_not_patient():
 @pytest.mark.parametrize("schedule", ["cosine", "levelled", "paper"])
 def test_other_schedules_have_one_rate_for_all(schedule):
     for stage in mean_first_recipe(ARCHITECTURE, 100, schedule).stages:
-        assert stage.relative_rates(init_params(0, Architecture(2, (3,)))._asdict()) is None
+        assert stage.relative_rates.factors(init_params(0, Architecture(2, (3,)))._asdict()) is None
 
 
 def test_the_first_mean_is_fitted_with_the_precision_of_the_moment_up_to_a_hundred():
@@ -138,7 +142,7 @@ def test_the_first_mean_is_fitted_with_the_precision_of_the_moment_up_to_a_hundr
 def test_a_narrowed_stage_has_the_joint_objective_and_its_gradient_at_the_held_networks_best_level(held):
     _, joint = mean_first_recipe(ARCHITECTURE, 100, "fast").stages
     narrow = joint.holding(held)
-    assert narrow.held == held
+    assert (narrow.constant, narrow.held) == (HeldConstant(held), held)
     assert set(narrow.trains) == {"mean", "precision"} - {held}
     random = np.random.default_rng(0)
     weight = random.uniform(0, 2, 30)

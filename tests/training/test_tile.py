@@ -11,10 +11,13 @@ from heteroscope.data.rows import Batch
 from heteroscope.networks.constant import constant_params, hold_constant
 from heteroscope.networks.model import Architecture, predict_mean, predict_precision
 from heteroscope.networks.objectives import joint_objective, mean_objective
-from heteroscope.training import tile
-from heteroscope.training.adam import Adam, cosine_adam
-from heteroscope.training.recipes import ALONE, Recipe, Stage, exchange_recipes, mean_first_recipe
-from heteroscope.training.tile import Fit, Job, lanes, train_tile
+from heteroscope.training import steps, tile
+from heteroscope.training.adam import Adam
+from heteroscope.training.recipes import Recipe, exchange_recipes, mean_first_recipe
+from heteroscope.training.schedules import Level, cosine_adam
+from heteroscope.training.stages import HoldCollapsed, InspectionTimes, Stage
+from heteroscope.training.steps import Job, lanes
+from heteroscope.training.tile import Fit, train_tile
 from heteroscope.training.workers import pad
 
 LINEAR = Architecture(2, (), start=0.1)
@@ -129,11 +132,11 @@ def test_padding_changes_nothing_beyond_rounding():
 
 
 def test_a_broken_model_leaves_its_lane_neighbours_bitwise_unchanged(monkeypatch):
-    recipe = mean_first_recipe(SMALL, 10 * tile.FIRST_CHECK)
+    recipe = mean_first_recipe(SMALL, 10 * tile.FIRST_INSPECTION)
     jobs = [Job(3.0, -3.0, seed) for seed in range(3)]
     batch = pad(rows(), 64)
     alone = train_tile(batch, jobs, recipe)
-    start = tile.init_params
+    start = steps.init_params
 
     def explode(seed, architecture):
         params = start(seed, architecture)
@@ -143,11 +146,11 @@ def test_a_broken_model_leaves_its_lane_neighbours_bitwise_unchanged(monkeypatch
             params.mean[0].weight[:] *= 1e6
         return params
 
-    monkeypatch.setattr(tile, "init_params", explode)
+    monkeypatch.setattr(steps, "init_params", explode)
     beside = train_tile(batch, jobs, recipe)
     assert_bitwise_equal(alone[0], beside[0])
     assert beside[1].status is Status.NOT_FINITE
-    assert beside[1].steps <= recipe.stages[0].solver.steps  # it does not enter the second stage
+    assert beside[1].steps <= recipe.stages[0].steps  # it does not enter the second stage
     assert Status.NOT_FINITE not in {fit.status for fit in alone}
 
 
@@ -166,10 +169,10 @@ def test_a_flat_cell_is_caught_at_the_constant_model_long_before_the_step_limit(
 def test_a_fit_above_the_constant_model_gives_way_to_it_and_only_such_a_fit():
     batch = pad(rows(), 64)
     constant = 0.5 * (1 + np.log(np.var(batch.y)))
-    lively = tile.init_params(0, SMALL)
+    lively = steps.init_params(0, SMALL)
     for objective, gives_way in ((constant + 0.01, True), (constant - 0.01, False), (float("nan"), False)):
         fit = Fit(lively, Status.OUT_OF_STEPS, float(objective), 0.3, 700)
-        after = tile._or_constant(fit, batch)
+        after = tile._constant_if_lower(fit, batch)
         if not gives_way:
             assert after is fit
             continue
@@ -187,7 +190,7 @@ def test_a_network_that_falls_flat_is_held_at_its_best_level_while_the_other_goe
     (fit,) = train_tile(batch, [Job(*where, seed=0)], recipe)
     assert not any(np.any(layer.weight) for layer in getattr(fit.params, flat))
     assert any(np.any(layer.weight) for layer in getattr(fit.params, lively))
-    assert recipe.stages[1].solver.steps <= fit.steps <= 1500  # a mean that is flat leaves the first stage early
+    assert recipe.stages[1].steps <= fit.steps <= 1500  # a mean that is flat leaves the first stage early
     expected = hold_constant(fit.params, batch, "leaky_relu", flat)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), fit.params, expected)
     terms = joint_objective(fit.params, batch, strengths(*where), "leaky_relu")
@@ -227,8 +230,8 @@ def test_a_second_tile_of_the_same_shape_is_not_traced_again_nor_a_longer_traini
         traces.append(arguments)
         return take_steps(*arguments)
 
-    traces, take_steps = [], tile.take_steps
-    monkeypatch.setattr(tile, "take_steps", traced)
+    traces, take_steps = [], steps.take_steps
+    monkeypatch.setattr(steps, "take_steps", traced)
     train_tile(pad(rows(), 64), [Job(2.0, -2.0, 0)], recipe(260))
     n_first = len(traces)
     assert n_first > 0
@@ -239,7 +242,7 @@ def test_a_second_tile_of_the_same_shape_is_not_traced_again_nor_a_longer_traini
 def test_a_processor_has_one_lane_and_an_accelerator_as_many_as_fit(monkeypatch):
     def width(hidden, **changes):
         lanes.cache_clear()
-        return lanes(Recipe(Architecture(4, hidden), (Stage(mean_objective, ("mean",), Adam(10)),), **changes))
+        return lanes(Recipe(Architecture(4, hidden), (Stage(mean_objective, ("mean",), cosine_adam(10)),), **changes))
 
     assert width((8,)) == 1
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
@@ -254,10 +257,10 @@ def test_models_side_by_side_in_lanes_are_the_models_one_by_one_up_to_rounding(m
     jobs = [Job(2.0, -2.0, seed) for seed in range(4)]
     batch = pad(rows(), 64)
     alone = train_tile(batch, jobs, mean_first_recipe(SMALL, 300))
-    monkeypatch.setattr(tile, "lanes", lambda recipe: 3)  # as on an accelerator; the last group has one model
-    tile._advance_program.clear_cache()  # the width is compiled in
+    monkeypatch.setattr(steps, "lanes", lambda recipe: 3)  # as on an accelerator; the last group has one model
+    steps.rows_program.clear_cache()  # the width is compiled in
     beside = train_tile(batch, jobs, mean_first_recipe(SMALL, 300))
-    tile._advance_program.clear_cache()
+    steps.rows_program.clear_cache()
     for one, other in zip(alone, beside, strict=True):
         assert one.objective == pytest.approx(other.objective, rel=0.02)
         assert one.status is other.status
@@ -268,7 +271,7 @@ def test_a_model_goes_on_from_networks_that_were_trained_before():
     solver = cosine_adam(400)
     recipe = Recipe(SMALL, (Stage(joint_objective, ("mean", "precision"), solver),))
     (first,) = train_tile(batch, [Job(*where, seed=0)], recipe)
-    later = recipe._replace(stages=(recipe.stages[0]._replace(solver=solver._replace(peak=1e-4)),))
+    later = recipe._replace(stages=(recipe.stages[0]._replace(optimiser=cosine_adam(400, peak=1e-4)),))
     (second,), (fresh,) = (train_tile(batch, [Job(*where, seed=1)], later, start) for start in ([first.params], None))
     assert second.objective == pytest.approx(first.objective, abs=0.05), "a hundredth of the rate leads nowhere else"
     assert second.objective < first.objective + 1e-5, "a training ends no worse than it began"
@@ -279,7 +282,7 @@ def test_a_training_that_only_harms_ends_where_it_began():
     batch, where = pad(rows(), 64), logits(0.9, 0.1)
     stage = Stage(joint_objective, ("mean", "precision"), cosine_adam(400))
     (first,) = train_tile(batch, [Job(*where, seed=0)], Recipe(SMALL, (stage,)))
-    wild = Recipe(SMALL, (stage._replace(solver=Adam(50, schedule="paper", peak=5.0, floor=5.0)),), retires=False)
+    wild = Recipe(SMALL, (stage._replace(optimiser=Adam(50, Level(5.0))),), retires=False)
     (second,) = train_tile(batch, [Job(*where, seed=0)], wild, [first.params])
     for ours, begun in zip(jax.tree.leaves(second.params), jax.tree.leaves(first.params), strict=True):
         np.testing.assert_array_equal(ours, begun)
@@ -290,7 +293,7 @@ def test_a_training_that_only_harms_ends_where_it_began():
 def test_a_constant_model_that_is_taken_over_costs_no_step():
     batch = pad(rows(), 64)
     recipe = exchange_recipes(SMALL, 400)[1]
-    constant = constant_params(tile.start_model(Job(-8.0, 0.0, 0), recipe).params, batch)
+    constant = constant_params(steps.init_model(Job(-8.0, 0.0, 0), recipe).params, batch)
     (fit,) = train_tile(batch, [Job(-8.0, 0.0, seed=0)], recipe, [jax.device_get(constant)])
     assert (fit.status, fit.steps) == (Status.CONVERGED, 0)
 
@@ -299,19 +302,30 @@ def test_no_model_leaves_a_patient_stage_early():
     """At rho = 3e-4 the penalty wins: looked at after 250 steps, a model is constant; unseen, it takes all 600."""
     batch, job = pad(rows(), 64), Job(-8.0, 0.0, seed=0)
     mean = Stage(mean_objective, ("mean",), cosine_adam(600))
-    joint = Stage(joint_objective, ("mean", "precision"), cosine_adam(600), alone=ALONE)
-    looked_at, unseen = (
-        train_tile(batch, [job], Recipe(SMALL, (first, joint)))[0] for first in (mean, mean._replace(patient=True))
-    )
+    joint = Stage(joint_objective, ("mean", "precision"), cosine_adam(600), constant=HoldCollapsed())
+    unseen_mean = mean._replace(inspected=InspectionTimes.AT_END)
+    looked_at, unseen = (train_tile(batch, [job], Recipe(SMALL, (first, joint)))[0] for first in (mean, unseen_mean))
     assert (looked_at.status, unseen.status) == (Status.CONVERGED, Status.CONVERGED)
     assert unseen.steps == looked_at.steps + 350
 
 
 def test_a_mean_that_is_at_zero_after_its_patience_stays_there_beside_the_precision():
     batch, job = pad(rows(), 64), Job(0.0, 8.0, seed=0)  # alpha is one, beta 3e-4
-    mean = Stage(mean_objective, ("mean",), cosine_adam(600), patient=True)
-    both = Stage(joint_objective, ("mean", "precision"), cosine_adam(400), patient=True)
+    mean = Stage(mean_objective, ("mean",), cosine_adam(600), inspected=InspectionTimes.AT_END)
+    both = Stage(joint_objective, ("mean", "precision"), cosine_adam(400), inspected=InspectionTimes.AT_END)
     (fit,) = train_tile(batch, [job], Recipe(SMALL, (mean, both)))
     assert all(not layer.weight.any() for layer in fit.params.mean)
     assert all(layer.weight.any() for layer in fit.params.precision)
     assert fit.steps == 1000
+
+
+def test_a_model_that_collapses_beside_one_that_has_collapsed_trains_no_chunk_twice(monkeypatch):
+    """The second model collapses after the first chunk, the first after the second: both then share a stage."""
+    recipe = mean_first_recipe(Architecture(2, (8,)), 1500, "fast")
+    joint = recipe._replace(stages=recipe.stages[-1:])
+    collapsed = iter([None, "precision", "precision"])
+    monkeypatch.setattr(tile, "_collapsed_network", lambda inspection: next(collapsed, None))
+    monkeypatch.setattr(tile, "is_settled", lambda inspection: False)
+    fits = train_tile(pad(rows(), 64), [Job(3.0, 0.0, seed) for seed in range(2)], joint)
+    assert next(collapsed, "all used") == "all used"
+    assert [fit.steps for fit in fits] == [joint.steps] * 2

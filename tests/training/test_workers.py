@@ -17,7 +17,7 @@ from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Batch
 from heteroscope.networks.model import Architecture
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, pad, train
 
 RECIPE = mean_first_recipe(Architecture(3, (16, 16)), 60)
@@ -173,7 +173,7 @@ BUSY_NOTEBOOK = """
     from heteroscope.networks import Architecture
     from heteroscope.data import Batch
     from heteroscope.training.recipes import mean_first_recipe
-    from heteroscope.training.tile import Job
+    from heteroscope.training.steps import Job
 
     random = np.random.default_rng(0)
     tasks = [Task(Batch(random.normal(size=(64, 3)), random.normal(size=64), np.ones(64)), [Job(2.0, -2.0, 0)] * 2)]
@@ -213,7 +213,7 @@ from heteroscope.training.workers import Task, train
 from heteroscope.networks import Architecture
 from heteroscope.data import Batch
 from heteroscope.training.recipes import mean_first_recipe
-from heteroscope.training.tile import Job
+from heteroscope.training.steps import Job
 rows = Batch(np.zeros((8, 1)), np.arange(8.0), np.ones(8))
 jobs = [Job(1.0, -1.0, seed) for seed in range(4)]
 recipe = mean_first_recipe(Architecture(1, (4,)), 10)

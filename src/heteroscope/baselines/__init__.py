@@ -1,23 +1,19 @@
-"""Methods to compare with, on the same networks and engine; `docs/baselines.md` shows how the next is added."""
+"""Other methods to compare with, on the same networks and training loop; `docs/baselines.md` shows how to add one."""
 
-from heteroscope.baselines.beta_nll import BetaNLLRegressor
-from heteroscope.baselines.ensemble import EnsembleRegressor
+from heteroscope.baselines.base import BaselineRegressor, TrainedRegressor
+from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegressor
 from heteroscope.baselines.faithful import FaithfulRegressor
-from heteroscope.baselines.heads import precision_head
-from heteroscope.baselines.methods import METHODS, choose_methods, left_out
-from heteroscope.baselines.mle import MLERegressor
-from heteroscope.baselines.mle_ensemble import MLEEnsembleRegressor
-from heteroscope.baselines.natural import NaturalLaplaceRegressor
-from heteroscope.baselines.registry import BASELINES
-from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.baselines.reliable import ReliableVarianceRegressor
-from heteroscope.baselines.student import StudentTRegressor
-from heteroscope.baselines.trained import TrainedRegressor
-from heteroscope.baselines.variational import VariationalVarianceRegressor
+from heteroscope.baselines.methods import BASELINES, METHODS, AnyEstimator, choose_methods, left_out
+from heteroscope.baselines.mle_and_beta_nll import BetaNLLRegressor, MLERegressor
+from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
+from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
+from heteroscope.baselines.second_network import precision_head
+from heteroscope.baselines.student_t_and_variational import StudentTRegressor, VariationalVarianceRegressor
 
 __all__ = [
     "BASELINES",
     "METHODS",
+    "AnyEstimator",
     "BaselineRegressor",
     "BetaNLLRegressor",
     "EnsembleRegressor",

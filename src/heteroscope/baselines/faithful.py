@@ -1,14 +1,12 @@
-"""Faithful heteroskedastic regression (Stirn et al. 2023): a variance that costs the mean nothing."""
+"""Faithful heteroskedastic regression (Stirn et al. 2023): the mean of least squares, then the variance around it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-from heteroscope.baselines.heads import Head, variance_head
-from heteroscope.baselines.regressor import BaselineRegressor
-from heteroscope.baselines.trunks import check_trunk, second_output, share_trunk
+from heteroscope.baselines.base import BaselineRegressor
+from heteroscope.baselines.second_network import Head, check_trunk, second_output, share_trunk, variance_head
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
 from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict_mean, to_positive, weight_norm
@@ -16,16 +14,16 @@ from heteroscope.networks import Objective, Params, Terms, gaussian_nll, predict
 
 @dataclass(frozen=True)
 class Faithful:
-    """mean[w ((mean - y)^2 / 2 + nll([mean], variance))], no gradient flowing through the bracket.
+    """The objective mean[w ((mean - y)^2 / 2 + nll([mean], variance))], with no gradient through the bracket.
 
-    A shared trunk hears of the squared error only: to the variance its features are given numbers.
+    Only the squared error trains a shared trunk: the output layer of the variance takes its features as constants.
     """
 
     trunk: str = "shared"
     head: Head = variance_head
 
     def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-        """The objective of one model, divided as `joint_objective` is into likelihood and penalty."""
+        """Return likelihood and penalty of one model."""
         mean = predict_mean(params, batch.x, activation)
         source = params._replace(mean=stop_gradient(params.mean))
         precision = self.head(to_positive(second_output(source, batch.x, activation, self.trunk)))
@@ -40,22 +38,26 @@ class Faithful:
 
 @dataclass(eq=False, repr=False)
 class FaithfulRegressor(BaselineRegressor):
-    """The mean of least squares, min (1/N) sum_i (mean_i - y_i)^2 / 2, with the variance that fits its residuals.
+    """Faithful regression: the mean of least squares, and a variance that fits its residuals.
+
+    mean: min (1/N) sum_i (mean_i - y_i)^2 / 2,    variance: maximum likelihood at that mean. Fitting the variance does
+    not change the mean.
 
     Parameters
     ----------
-    trunk : "shared": one stack of hidden layers, which the mean alone trains, and an output layer each; "separate":
-        two networks.
-    weight_decay, held_out, max_steps, hidden, activation, start, batch_size, n_jobs, random_state, verbose : as in
-        `MLERegressor`, as are the attributes.
+    trunk : {"shared", "separate"}, default="shared"
+        "shared": the mean and the variance are two output layers on the same hidden layers, which only the mean
+        trains. "separate": two networks.
+    held_out, hidden, activation, start, max_steps, batch_size, n_jobs, random_state, verbose, weight_decay
+        As in `MLERegressor`, as are the attributes.
     """
 
-    trunk: Any = "shared"
+    trunk: str = "shared"
 
     def objective(self) -> Objective:
-        """Squared error for the mean, likelihood for the variance."""
+        """Return the squared error of the mean plus the likelihood of the variance."""
         return Faithful(check_trunk(self.trunk), self.head)
 
-    def completed(self, params: Params) -> Params:
-        """A shared trunk stands in both networks."""
+    def for_prediction(self, params: Params) -> Params:
+        """Return both networks complete: with a shared trunk, the mean network's hidden layers in both."""
         return share_trunk(params) if self.trunk == "shared" else params

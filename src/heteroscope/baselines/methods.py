@@ -1,45 +1,77 @@
-"""The names by which methods are asked for in a comparison, and which of them can be had here."""
+"""The names of all methods that `heteroscope compare` knows, and the estimators behind them."""
 
 import difflib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from heteroscope.baselines.ensemble import EnsembleRegressor
-from heteroscope.baselines.peers import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
-from heteroscope.baselines.registry import BASELINES
+from heteroscope.baselines.base import TrainedRegressor
+from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegressor
+from heteroscope.baselines.faithful import FaithfulRegressor
+from heteroscope.baselines.mle_and_beta_nll import BetaNLLRegressor, MLERegressor
+from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
+from heteroscope.baselines.other_libraries import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
+from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
+from heteroscope.baselines.student_t_and_variational import StudentTRegressor, VariationalVarianceRegressor
 from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
 
+#: The baselines that are trained here. To add one, add a line: `heteroscope compare` and model files read this table.
+BASELINES: dict[str, type[TrainedRegressor]] = {
+    "mle": MLERegressor,
+    "beta-nll": BetaNLLRegressor,
+    "mle-ensemble": MLEEnsembleRegressor,
+    "faithful": FaithfulRegressor,
+    "natural-laplace": NaturalLaplaceRegressor,
+    "reliable": ReliableVarianceRegressor,
+    "student-t": StudentTRegressor,
+    "variational": VariationalVarianceRegressor,
+}
+
+
+#: An estimator of any library, with `fit(X, y)` and `predict(X, return_std=True)`.
+AnyEstimator: TypeAlias = Any
+
 
 class Method(NamedTuple):
-    """How a method is made; the package of the extra `compare` that it needs, and the training rows it can bear."""
+    """How to make a method's estimator, the package it needs, and the most training rows it can take."""
 
-    make: Callable[[], Any]
+    make: Callable[[], AnyEstimator]
     package: str | None = None
     max_rows: float = math.inf
 
 
-#: The next method is one line here: anything with `fit(X, y)` and `predict(X, return_std=True)`.
+#: All methods. A method of another library is one more line: it needs `fit(X, y)` and `predict(X, return_std=True)`.
 METHODS: dict[str, Method] = {
     "ours": Method(HeteroskedasticRegressorCV),
     **{name: Method(baseline) for name, baseline in BASELINES.items()},
     "ngboost": Method(NGBoostPeer, package="ngboost"),
     "catboost": Method(CatBoostPeer, package="catboost"),
-    "gp": Method(GaussianProcessPeer, max_rows=2000),
+    "gp": Method(GaussianProcessPeer, max_rows=2000),  # its time grows with the third power of the rows
 }
-#: Behind the name of a method that is trained here, an ensemble of it: `ours-ensemble`, `faithful-ensemble`, ...
-ENSEMBLE = "-ensemble"
-ENSEMBLED = ("ours", *BASELINES)
+#: The name of a method that is trained here plus this suffix is an ensemble of it: `ours-ensemble`, ...
+ENSEMBLE_SUFFIX = "-ensemble"
+WITH_ENSEMBLES = ("ours", *BASELINES)
 
 
-def choose_methods(methods: Sequence[str] | Mapping[str, Any] | None, n_rows: int) -> dict[str, Any]:
-    """An unfitted estimator a method for `n_rows` training rows: those named, those given, or by default all but some.
+def choose_methods(methods: Sequence[str] | Mapping[str, AnyEstimator] | None, n_rows: int) -> dict[str, AnyEstimator]:
+    """Return an unfitted estimator for each method.
 
-    A method that is named but unknown, not installed or too slow for the rows is refused; `left_out` says which ones
-    the default passes over.
+    Parameters
+    ----------
+    methods : sequence of str, mapping from str to estimator, or None
+        Names of `METHODS`, or your own estimators by names of your own. None is every method that is installed and
+        can take the rows; `left_out` lists the others. A name that is unknown, not installed or too slow for the rows
+        raises an `InputError`.
+    n_rows : int
+        The number of training rows.
+
+    Returns
+    -------
+    dict of str to estimator
+        The estimators by name.
     """
     if methods is None:
         return {name: method.make() for name, method in METHODS.items() if name not in left_out(n_rows)}
@@ -54,20 +86,32 @@ def choose_methods(methods: Sequence[str] | Mapping[str, Any] | None, n_rows: in
 
 
 def left_out(n_rows: int) -> dict[str, str]:
-    """The methods that the default passes over for this many training rows, each with the reason."""
+    """Return the methods that `choose_methods(None, n_rows)` leaves out, each with the reason.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of training rows.
+
+    Returns
+    -------
+    dict of str to str
+        The reason for each method that is left out: a package that is not installed, or too many rows.
+    """
     reasons = {}
     for name, method in METHODS.items():
         if method.package and find_spec(method.package) is None:
             reasons[name] = f"the package {method.package!r} is not installed: {INSTALL}"
         elif n_rows > method.max_rows:
-            reasons[name] = f"it is for at most {method.max_rows} training rows, here are {n_rows}"
+            reasons[name] = f"it takes at most {method.max_rows} training rows, and there are {n_rows}"
     return reasons
 
 
-def _named(name: str, n_rows: int) -> Any:
+def _named(name: str, n_rows: int) -> AnyEstimator:
+    """Return the estimator of one name; raise an `InputError` if it cannot be used here."""
     if name not in METHODS:
-        member = str(name).removesuffix(ENSEMBLE)
-        if str(name).endswith(ENSEMBLE) and member in ENSEMBLED:
+        member = str(name).removesuffix(ENSEMBLE_SUFFIX)
+        if str(name).endswith(ENSEMBLE_SUFFIX) and member in WITH_ENSEMBLES:
             return EnsembleRegressor(METHODS[member].make())
         near = difflib.get_close_matches(str(name), METHODS, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -76,12 +120,14 @@ def _named(name: str, n_rows: int) -> Any:
     if method.package:
         require(method.package)
     if n_rows > method.max_rows:
-        raise InputError(f"{name} is for at most {method.max_rows} training rows, here are {n_rows}: leave it out")
+        raise InputError(f"{name} takes at most {method.max_rows} training rows, and there are {n_rows}: leave it out")
     return method.make()
 
 
-def _file_name(name: Any) -> str:
-    """A user's own name for a method, which becomes part of a file's name."""
+def _file_name(name: object) -> str:
+    """Return a user's own name of a method if it can be part of a file name; raise an `InputError` otherwise."""
     if not isinstance(name, str) or not re.fullmatch(r"\w[\w.+-]*", name):
-        raise InputError(f"the method name {name!r} is no file's name: use letters, digits, '-', '_', '.' and '+'")
+        raise InputError(
+            f"the method name {name!r} is no part of a file name: use letters, digits, '-', '_', '.' and '+'"
+        )
     return name

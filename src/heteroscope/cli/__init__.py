@@ -1,4 +1,4 @@
-"""The command line. What is slow to import is imported when it is needed, so that help comes at once."""
+"""The command line: one module for each command. Functions import what is slow, so that help appears at once."""
 
 import click
 
@@ -8,7 +8,7 @@ from heteroscope.cli.demo import demo
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
 from heteroscope.cli.map import map_
-from heteroscope.cli.one_line import OneLineGroup
+from heteroscope.cli.one_line_errors import OneLineGroup
 from heteroscope.cli.predict import predict
 from heteroscope.cli.reproduce import reproduce
 
@@ -16,7 +16,7 @@ from heteroscope.cli.reproduce import reproduce
 @click.group(cls=OneLineGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="heteroscope")
 def main() -> None:
-    """Regression that knows how sure it is, and that tells you which phase a model is in.
+    """Regression with a mean and a standard deviation for each row, and a diagnosis of whether to trust them.
 
     \b
     Start with:

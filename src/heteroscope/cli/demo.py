@@ -1,12 +1,12 @@
-"""`heteroscope demo`: the main job on an embedded data set."""
+"""`heteroscope demo`: search, diagnose and draw a small simulated data set."""
 
 from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.show import print_diagnosis, print_path, verbosity
+from heteroscope.cli.printing import print_diagnosis, print_path, verbosity
 
 _EXAMPLE = """\b
 Example:
@@ -16,14 +16,14 @@ Example:
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder of the results."
+    "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder for the results."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of data and training.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core.")
 def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
-    """Search the diagonal on 64 rows of a noisy sine, name the phase, draw the figure and the page.
+    """Search the diagonal on 64 rows of a noisy sine, diagnose the result, draw a figure and an interactive page.
 
-    Takes under a minute on two cores.
+    Takes less than a minute on two cores.
     """
     figure_file, page_file = out / "diagonal.png", out / "page.html"
     refuse_unwritable(figure_file)

@@ -1,12 +1,13 @@
-"""`heteroscope field`: the field theory's phase diagram of a simulated data set, its fold and typical fits."""
+"""`heteroscope field`: solve the field theory of a simulated data set over the grid of (rho, gamma)."""
 
 from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
+from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.show import print_phase_counts, verbosity
+from heteroscope.cli.printing import print_phase_counts, verbosity
+from heteroscope.core import atomic_write, progress_bar
 
 _EXAMPLE = """\b
 Examples:
@@ -18,11 +19,13 @@ Examples:
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("data_set", metavar="SET")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=None, help="Folder of the results.  [default: SET-field]"
+    "--out", type=click.Path(path_type=Path), default=None, help="Folder for the results.  [default: SET-field]"
 )
 @click.option("--points", type=click.IntRange(min=8), default=4096, show_default=True, help="Points of the field.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draw y(x).")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; more pay from 10,000 points on.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random draw y(x).")
+@click.option(
+    "--jobs", type=int, default=1, show_default=True, help="Processes; more than one is faster from 10,000 points."
+)
 def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, quiet: bool) -> None:
     """Solve the field theory of SET over the paper's grid of (rho, gamma).
 
@@ -31,7 +34,6 @@ def field(data_set: str, out: Path | None, points: int, seed: int, jobs: int, qu
     """
     out = out or Path(f"{data_set}-field")
     refuse_unwritable(out / "field.nc")
-    from heteroscope.core import atomic_write, progress_bar
     from heteroscope.datasets import simulated
     from heteroscope.diagrams import field_diagram
     from heteroscope.plots import save_figure, schematic

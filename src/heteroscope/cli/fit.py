@@ -1,17 +1,30 @@
-"""`heteroscope fit`: from a table to a model folder."""
+"""`heteroscope fit`: fit a model to a table or a stream and write it to a folder."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
-from heteroscope.cli.output_files import named_features, refuse_unwritable
-from heteroscope.cli.show import print_diagnosis, print_path, print_search_scores, print_training_scores, verbosity
-from heteroscope.cli.streams import EPOCHS, is_stream, open_named, stream_settings
+from heteroscope.cli.one_line_errors import OneLineCommand
+from heteroscope.cli.option_types import IntegerList, IntegerOrAuto
+from heteroscope.cli.output_files import refuse_unwritable
+from heteroscope.cli.printing import (
+    print_diagnosis,
+    print_path,
+    print_search_scores,
+    print_training_scores,
+    verbosity,
+)
+from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
+from heteroscope.cli.table_features import fit_encoder, named_features
 from heteroscope.core import InputError, defaults
 
-_SEARCH_ONLY = {"selection": "selection", "folds": "cv"}
+if TYPE_CHECKING:
+    from heteroscope.data import TableEncoder
+    from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+
+_SEARCH_ONLY = {"selection": "--selection", "cv": "--folds"}  # parameters that only the search has
 _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
@@ -21,99 +34,81 @@ Examples:
 """
 
 
-class Sizes(click.ParamType):
-    """`128,128,128` as a tuple of integers."""
-
-    name = "sizes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Whole numbers between commas; what networks can have is checked by the estimator."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(int(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{value!r} is no list of sizes such as 128,128,128", param, ctx)
-
-
-class IntegerOrAuto(click.ParamType):
-    """`12` as an integer, and `auto` as it is."""
-
-    name = "integer|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """What the estimators take; whether a number is in range is checked by them."""
-        try:
-            return value if value == "auto" else int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a valid integer, nor 'auto'", param, ctx)
-
-
-def _estimator_option(flag: str, argument: str, shown: object, **settings: Any) -> Any:
-    """An option that stands for an argument of the estimators and shows, but leaves to them, its default."""
-    help_text = f"{settings.pop('help')}  [default: {shown}]"
-    return click.option(flag, argument, default=None, help=help_text, **settings)
+def _estimator_option(flag: str, parameter: str, default: object, **settings: Any) -> Callable[[Any], Any]:
+    """Return an option that sets a parameter of the estimators; `default`, which they apply, is only shown."""
+    help_text = f"{settings.pop('help')}  [default: {default}]"
+    return click.option(flag, parameter, default=None, help=help_text, **settings)
 
 
 _STEPS = f"{defaults.SEARCH_STEPS}, or {defaults.POINT_STEPS} with --rho and --gamma"
 _MEMBERS = f"{defaults.SEARCH_MEMBERS}, or {defaults.POINT_MEMBERS} with --rho and --gamma"
 _BATCH = "auto: half of the rows, at most 128; beyond 2,000 rows 256"
 _COUNT = IntegerOrAuto()
-_FOLDS_HELP = "Folds of the cross-validation; auto is 5 up to 2,000 rows, and one fifth held out once beyond."
+_FOLDS_HELP = "Cross-validation folds; auto is 5 for up to 2,000 rows, and for more rows one fifth held out once."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--target", required=True, help="The column to predict; all others are features.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The model's folder.")
-@click.option("--missing", type=click.Choice(["refuse", "impute"]), default="refuse", show_default=True, help="Gaps.")
+@click.option("--target", required=True, help="The column to predict; all other columns are features.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
+@click.option(
+    "--missing",
+    type=click.Choice(["refuse", "impute"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with missing values.",
+)
 @click.option(
     "--unknown",
     type=click.Choice(["refuse", "zeros"]),
     default="refuse",
     show_default=True,
-    help="What `predict` does with a category that these rows do not have.",
+    help="What `predict` does with a category that is not in these rows.",
 )
-@click.option("--rho", type=float, help="With --gamma: fit at this point and do not search.")
-@click.option("--gamma", type=float, help="With --rho: fit at this point and do not search.")
-@_estimator_option("--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="What to choose by.")
+@click.option("--rho", type=float, help="With --gamma: fit at this point instead of searching.")
+@click.option("--gamma", type=float, help="With --rho: fit at this point instead of searching.")
+@_estimator_option(
+    "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
+)
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
-@_estimator_option("--hidden", "hidden", _HIDDEN, type=Sizes(), help="Sizes of the hidden layers.")
+@_estimator_option("--hidden", "hidden", _HIDDEN, type=IntegerList(), help="Sizes of the hidden layers.")
 @_estimator_option("--activation", "activation", defaults.ACTIVATION, help="silu, gelu, tanh, leaky_relu or relu.")
-@_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="For the same model again.")
-@_estimator_option("--batch", "batch_size", _BATCH, type=_COUNT, help="Rows that a step sees.")
+@_estimator_option("--seed", "random_state", "a new one every time", type=_SEED, help="Random seed.")
+@_estimator_option("--batch", "batch_size", _BATCH, type=_COUNT, help="Rows per training step.")
 @EPOCHS
-@click.option("--store", type=click.Path(path_type=Path), help="Of a stream: folder that keeps what a killed run did.")
-@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
+@click.option("--store", type=click.Path(path_type=Path), help="For a stream: folder from which a killed run resumes.")
+@click.option(
+    "--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core."
+)
 def fit(
     table: Path,
     target: str,
     out: Path,
     epochs: float | None,
     store: Path | None,
-    missing: Any,
-    unknown: Any,
+    missing: Literal["refuse", "impute"],
+    unknown: Literal["refuse", "zeros"],
     rho: float | None,
     gamma: float | None,
     quiet: bool,
-    **arguments: Any,
+    **parameters: Any,
 ) -> None:
     """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
 
-    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name the point. A folder of
-    Parquet or of ClimSim's files, a Zarr store or a NetCDF file is read as a stream, however large it is.
+    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name a point. A folder of
+    Parquet or ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {name: value for name, value in parameters.items() if value is not None}
     if (rho is None) != (gamma is None):
         raise InputError("--rho and --gamma name a point together: give both, or neither to search for it")
-    pointless = [] if rho is None else [f"--{flag}" for flag, name in _SEARCH_ONLY.items() if name in given]
-    if pointless:
-        raise InputError(f"{pointless[0]} is about the search: leave it out, or leave out --rho and --gamma")
-    from heteroscope.data import TableEncoder, read_table
+    unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
+    if unused:
+        raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
+    from heteroscope.data import read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import check_destination
 
@@ -121,35 +116,38 @@ def fit(
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
         if missing == "impute" or "cv" in given:
-            raise InputError("--missing impute and --folds are for tables: a stream has no gaps and no folds")
-        stream = open_named(table, target)
+            raise InputError("--missing impute and --folds are for tables: leave them out for a stream")
+        stream = open_stream_at(table, target)
         settings = stream_settings(table, stream, epochs, given)
-        if rho is None:
+        if rho is None or gamma is None:
             model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
         else:
             model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
-        _report(model, out, None)
+        _print_and_save(model, out, None)
         return
     if epochs is not None or store is not None:
         raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
     frame = read_table(table)
-    encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
+    encoder = fit_encoder(frame, target, missing, unknown)
     features, y = named_features(encoder, frame), encoder.targets(frame)
     for note in encoder.notes:
         click.echo(f"Note: {note}.")
-    if rho is None:
+    if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
         print_training_scores(model, features, y)
-    _report(model, out, encoder)
+    _print_and_save(model, out, encoder)
 
 
-def _report(model: Any, out: Path, encoder: Any) -> None:
-    """Print what was found, and save it."""
+def _print_and_save(
+    model: "HeteroskedasticRegressor | HeteroskedasticRegressorCV", out: Path, encoder: "TableEncoder | None"
+) -> None:
+    """Print the path and scores of a search and the diagnosis of any fit, and save the model."""
+    from heteroscope.estimators import HeteroskedasticRegressorCV
     from heteroscope.model_files import save_model
 
-    if hasattr(model, "cv_results_"):
+    if isinstance(model, HeteroskedasticRegressorCV):
         print_path(model)
         print_search_scores(model)
     print_diagnosis(model)

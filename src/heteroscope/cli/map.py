@@ -1,15 +1,21 @@
-"""`heteroscope map`: the phase diagram of a data set or table, as a Zarr store, figures and an interactive page."""
+"""`heteroscope map`: train the phase diagram of a data set or table; write it as Zarr, figures and a page."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from heteroscope.cli.fit import IntegerOrAuto, Sizes
-from heteroscope.cli.one_line import OneLineCommand
-from heteroscope.cli.output_files import named_features, refuse_unwritable
-from heteroscope.cli.show import print_phase_counts, verbosity
-from heteroscope.core import InputError, defaults
+from heteroscope.cli.one_line_errors import OneLineCommand
+from heteroscope.cli.option_types import IntegerList, IntegerOrAuto, NumberList, NumberOrWord
+from heteroscope.cli.output_files import refuse_unwritable
+from heteroscope.cli.printing import print_phase_counts, verbosity
+from heteroscope.cli.table_features import fit_encoder, named_features
+from heteroscope.core import Identity, InputError, defaults, progress_bar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import xarray as xr
 
 _EXAMPLE = """\b
 Examples:
@@ -18,126 +24,159 @@ Examples:
   heteroscope map concrete --out concrete-map --backend dask --scheduler tcp://10.0.0.1:8786
 """
 _STEPS = (
-    f"Steps a model.  [default: auto: {defaults.LONG_STEPS}, with more than {defaults.LONG_UP_TO} rows "
+    f"Training steps per model.  [default: auto: {defaults.LONG_STEPS}, with more than {defaults.LONG_UP_TO} rows "
     f"{defaults.EXACT_STEPS}, in batches {defaults.BATCH_STEPS}]"
 )
 _PAPER_GRID = "the paper's 22 values"
-THEORY_POINTS = 1024  # of the field theory's diagram on the page
-
-
-class Numbers(click.ParamType):
-    """`0.1,0.5,0.9` as a list of numbers."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
-        """Numbers between commas; which of them a diagram can have is checked by the sweep."""
-        if isinstance(value, list):
-            return value
-        try:
-            return [float(part) for part in value.split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is no list of numbers such as 0.1,0.5,0.9", param, ctx)
+_HIDDEN = ",".join(map(str, defaults.PAPER_HIDDEN))
+THEORY_POINTS = 1024  # points of the field theory that the page shows beside a simulated set
 
 
 @click.command("map", cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("data", metavar="SET_OR_TABLE")
-@click.option("--target", help="The column of a table to predict.")
-@click.option("--missing", type=click.Choice(["refuse", "impute"]), default="refuse", show_default=True, help="Gaps.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder of the results.  [default: SET-map]")
-@click.option("--report", type=click.Path(path_type=Path), default=None, help="Write the interactive page here.")
-@click.option("--rhos", type=Numbers(), default=None, help=f"Values of rho, 0.5,0.9,0.99.  [default: {_PAPER_GRID}]")
-@click.option("--gammas", type=Numbers(), default=None, help=f"Values of gamma.  [default: {_PAPER_GRID}]")
-@click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models a cell.")
+@click.option("--target", help="The column to predict, for a table.")
+@click.option(
+    "--missing",
+    type=click.Choice(["refuse", "impute"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with missing values.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.  [default: SET_OR_TABLE-map]")
+@click.option("--report", type=click.Path(path_type=Path), help="File for the interactive page.  [default: no page]")
+@click.option("--rhos", type=NumberList(), help=f"Values of rho, such as 0.5,0.9,0.99.  [default: {_PAPER_GRID}]")
+@click.option("--gammas", type=NumberList(), help=f"Values of gamma.  [default: {_PAPER_GRID}]")
+@click.option("--seeds", "n_seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Models per cell.")
 @click.option("--steps", "max_steps", type=IntegerOrAuto(), default=defaults.DIAGRAM_STEPS, help=_STEPS)
-@click.option("--hidden", type=Sizes(), default=defaults.PAPER_HIDDEN, show_default=True, help="Sizes of its layers.")
-@click.option("--activation", default=defaults.PAPER_ACTIVATION, show_default=True, help="leaky_relu, silu, ...")
-@click.option("--start", default="he", show_default=True, help='"he" or a standard deviation (paper: 1e-3).')
-@click.option("--exchange/--apart", default=True, show_default=True, help="Let cells take over each other's models.")
+@click.option("--hidden", type=IntegerList(), default=_HIDDEN, show_default=True, help="Sizes of the hidden layers.")
+@click.option(
+    "--activation",
+    default=defaults.PAPER_ACTIVATION,
+    show_default=True,
+    help="silu, gelu, tanh, leaky_relu or relu.",
+)
+@click.option(
+    "--start",
+    type=NumberOrWord(),
+    default="he",
+    show_default=True,
+    help='Initial weights: "he", or their standard deviation (1e-3 in the paper).',
+)
+@click.option(
+    "--exchange/--apart",
+    default=True,
+    show_default=True,
+    help="Let a cell continue from a neighbouring cell's model if it is better there.",
+)
 @click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="First seed.")
-@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one a core.")
-@click.option("--backend", type=click.Choice(["loky", "dask", "ray"]), default="loky", show_default=True, help="Where.")
-@click.option("--scheduler", default=None, help="Address of a running Dask or Ray cluster.")
+@click.option(
+    "--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["loky", "dask", "ray"]),
+    default="loky",
+    show_default=True,
+    help="Where to train: loky on this machine, dask or ray on a cluster.",
+)
+@click.option("--scheduler", help="Address of a running Dask or Ray cluster.")
 def map_(
     data: str,
     target: str | None,
-    missing: Any,
+    missing: Literal["refuse", "impute"],
     out: Path | None,
     report: Path | None,
     backend: str,
     scheduler: str | None,
-    start: str,
     quiet: bool,
-    **arguments: Any,
+    **parameters: Any,
 ) -> None:
-    """Train a model at every (rho, gamma) of a grid and map the phases that they fall into.
+    """Train a model at every (rho, gamma) of a grid and map the phase of each model.
 
     SET_OR_TABLE is the name of a data set (sine, yacht, ...) or a .csv or .parquet file, of which a third is held out.
-    Every finished part is saved at once: run the same command again to go on after an interruption.
+    Every finished part is saved at once: after an interruption, run the same command again to resume.
     """
     out = out or Path(f"{Path(data).stem}-map")
     refuse_unwritable(out / "diagram.zarr")
     if report is not None:
         refuse_unwritable(report)
-    from heteroscope.core import progress_bar
     from heteroscope.diagrams import phase_diagram
     from heteroscope.plots import diagram_array, save_figure, schematic
     from heteroscope.training import use_backend
 
-    x, y, x_test, y_test, name, identity = _rows(data, target, missing)
+    rows = _named_set(data, target) if _is_named(data) else _table_rows(Path(data), target, missing)
     with progress_bar("training", bool(verbosity(quiet))) as progress, use_backend(backend, scheduler):
         diagram = phase_diagram(
-            x,
-            y,
-            X_test=x_test,
-            y_test=y_test,
-            name=name,
-            identity=identity,
-            start=_start(start),
+            rows.x,
+            rows.y,
+            X_test=rows.x_test,
+            y_test=rows.y_test,
+            name=rows.name,
+            identity=rows.identity,
             store=out,
             progress=progress,
-            **arguments,
+            **parameters,
         )
     save_figure(schematic(diagram), out / "phases.png")
-    save_figure(diagram_array({name: diagram}), out / "scores.png")
+    save_figure(diagram_array({rows.name: diagram}), out / "scores.png")
     print_phase_counts(diagram)
     click.echo(f"\nThe diagram is in {out / 'diagram.zarr'}, its figures are phases.png and scores.png beside it")
     if report is not None:
         from heteroscope.report import write_report
 
-        write_report(diagram, report, theory=_theory(data))
+        write_report(diagram, report, theory=_solve_theory(data))
         click.echo(f"The page is {report}")
 
 
-def _rows(data: str, target: str | None, missing: Any) -> tuple[Any, Any, Any, Any, str, Any]:
-    """Training and test rows of a named set, or of a table of which a third is held out; their name and identity."""
+class _MappedRows(NamedTuple):
+    """Training and test rows of a diagram, the name of their data set and their identity."""
+
+    x: "pd.DataFrame"
+    y: "pd.Series"
+    x_test: "pd.DataFrame"
+    y_test: "pd.Series | np.ndarray"
+    name: str
+    identity: Identity | None
+
+
+def _is_named(data: str) -> bool:
+    return Path(data).suffix.lower() not in (".csv", ".parquet")
+
+
+def _named_set(data: str, target: str | None) -> _MappedRows:
+    """Return the rows of a named data set."""
+    import pandas as pd
+
+    from heteroscope import datasets
+
+    if target is not None:
+        raise InputError(f"--target names a column of a table, but {data} is no .csv or .parquet file")
+    split = datasets.load(data)
+    x, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
+    y = pd.Series(split.y_train, name=split.target_name)
+    return _MappedRows(x, y, x_test, split.y_test, split.name, split.identity)
+
+
+def _table_rows(path: Path, target: str | None, missing: Literal["refuse", "impute"]) -> _MappedRows:
+    """Return the rows of a table, a third of them as test rows, encoded as the training rows require."""
     import pandas as pd
 
     from heteroscope import datasets
     from heteroscope.core import table_file
-    from heteroscope.data import TableEncoder, read_table
+    from heteroscope.data import read_table
 
-    if Path(data).suffix.lower() not in (".csv", ".parquet"):
-        if target is not None:
-            raise InputError(f"--target names a column of a table, but {data} is no .csv or .parquet file")
-        split = datasets.load(data)
-        x_train, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
-        y_train = pd.Series(split.y_train, name=split.target_name)
-        return x_train, y_train, x_test, split.y_test, split.name, split.identity
     if target is None:
-        raise InputError(f"{data} is a table: name the column to predict with --target")
-    frame = read_table(Path(data))
+        raise InputError(f"{path} is a table: name the column to predict with --target")
+    frame = read_table(path)
     training, test = (frame.iloc[rows] for rows in datasets.paper_split(len(frame)))
-    encoder = TableEncoder.fit(training, target, missing=missing, unknown="zeros")
-    for note in encoder.notes:
-        click.echo(f"Note: {note}.")
+    encoder = fit_encoder(training, target, missing, "zeros")
     y, y_test = (pd.Series(encoder.targets(part), name=target) for part in (training, test))
-    identity = table_file(data, target=target, missing=missing, protocol="paper", seed=0)
-    return named_features(encoder, training), y, named_features(encoder, test), y_test, Path(data).stem, identity
+    identity = table_file(path, target=target, missing=missing, protocol="paper", seed=0)
+    return _MappedRows(named_features(encoder, training), y, named_features(encoder, test), y_test, path.stem, identity)
 
 
-def _theory(data: str) -> Any:
-    """The field theory beside the networks, where the inputs are one-dimensional and the process is known."""
+def _solve_theory(data: str) -> "xr.Dataset | None":
+    """Return the field theory of a simulated set, or None for other data, whose process is not known."""
     from heteroscope.datasets import simulated
     from heteroscope.diagrams import field_diagram
 
@@ -145,10 +184,3 @@ def _theory(data: str) -> Any:
         return None
     x, y, y_test = simulated.field_draws(data, n_points=THEORY_POINTS)
     return field_diagram(x, y, y_test=y_test).assign_attrs(data_set=data)
-
-
-def _start(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text

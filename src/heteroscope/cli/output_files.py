@@ -1,42 +1,44 @@
-"""Tables and pictures written whole or not at all, in places that were checked before the work began."""
+"""Write results to files, and check before the work that they can be written."""
 
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, atomic_write
 
-
-def named_features(encoder: Any, frame: Any) -> Any:
-    """A table's encoded features as a frame, so that the model knows their names."""
+if TYPE_CHECKING:
     import pandas as pd
 
-    return pd.DataFrame(encoder.features(frame), columns=list(encoder.feature_names))
 
+def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
+    """Write a table as .csv or .parquet, as `path` ends, or as CSV to standard output if it is None.
 
-def write_table(frame: Any, out: Path | None) -> None:
-    """A table as the file's name says, or as CSV on standard output; row labels are kept if the table had any."""
+    Row labels are written if the table has any.
+    """
     import pandas as pd
-
-    from heteroscope.core import atomic_write
 
     labelled = not isinstance(frame.index, pd.RangeIndex)
-    if out is None:
+    if path is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(out) as partial:
-        if out.suffix.lower() == ".csv":
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as partial:
+        if path.suffix.lower() == ".csv":
             frame.to_csv(partial, index=labelled)
         else:
             frame.to_parquet(partial, index=labelled)
 
 
-def refuse_unwritable(target: Path) -> None:
-    """Say before the work, not after it, that the result could not be written."""
-    import tempfile
+def write_text(text: str, path: Path) -> None:
+    """Write text as UTF-8, replacing the file only when all of it is written."""
+    with atomic_write(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
-    parent = target.resolve().parent
+
+def refuse_unwritable(path: Path) -> None:
+    """Raise an error if `path` cannot be written, so that no work is lost at its end."""
+    parent = path.resolve().parent
     while not parent.exists():
         parent = parent.parent
     try:

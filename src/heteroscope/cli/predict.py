@@ -1,14 +1,15 @@
-"""`heteroscope predict`: a table with mean, std and interval added by a model folder."""
+"""`heteroscope predict`: add the predictions of a fitted model to a table."""
 
 from pathlib import Path
 
 import click
 
-from heteroscope.cli.one_line import OneLineCommand
-from heteroscope.cli.output_files import named_features, refuse_unwritable, write_table
+from heteroscope.cli.one_line_errors import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable, write_table
+from heteroscope.cli.table_features import named_features
 from heteroscope.core import InputError
 
-ADDED = ("mean", "std", "lower", "upper")
+ADDED = ("mean", "std", "lower", "upper")  # columns that are added to the table
 _EXAMPLE = """\b
 Examples:
   heteroscope predict model new.csv --out predictions.csv
@@ -21,11 +22,11 @@ Examples:
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="A .csv or .parquet file; without it, CSV is printed.")
 @click.option("--coverage", type=float, default=0.9, show_default=True, help="Probability between lower and upper.")
-@click.option("--prefix", default="", help="Put before the names of the new columns, such as pred_.")
+@click.option("--prefix", default="", help="Text before the names of the new columns, such as pred_.")
 def predict(model: Path, table: Path, out: Path | None, coverage: float, prefix: str, quiet: bool) -> None:
-    """Add the columns mean, std, lower and upper to TABLE, by the model in the folder MODEL.
+    """Add the columns mean, std, lower and upper to TABLE, predicted by the model in the folder MODEL.
 
-    A table that has a column of such a name already is refused; --prefix gives the new ones other names.
+    A table that already has a column of one of these names is refused; --prefix gives the new columns other names.
     """
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out} has the extension {out.suffix!r}: name a .csv or .parquet file")
@@ -38,12 +39,14 @@ def predict(model: Path, table: Path, out: Path | None, coverage: float, prefix:
 
     bundle = load_bundle(model)
     if bundle.encoder is None:
-        raise InputError(f"{model} was saved without a table's encoding: use `load_model` in Python, or fit a table")
+        raise InputError(
+            f"{model} was not fitted to a table file and stores no columns: use `load_model` in Python, or fit a table"
+        )
     frame = read_table(table, text=bundle.encoder.text_columns)
     new = [f"{prefix}{name}" for name in ADDED]
     taken = [name for name in new if name in frame]
     if taken:
-        raise InputError(f"{table} has a column {taken[0]!r} already: rename it, or use --prefix pred_")
+        raise InputError(f"{table} already has a column {taken[0]!r}: rename it, or use --prefix pred_")
     features = named_features(bundle.encoder, frame)
     mean, std = bundle.model.predict(features, return_std=True)
     lower, upper = bundle.model.predict_interval(features, coverage)

@@ -1,4 +1,7 @@
-"""The folder of a comparison: one file a finished fit, and the settings that all of them have in common."""
+"""The folder of a comparison: one JSON file per finished fit, and one for the settings that all fits share.
+
+A comparison that is run again with the same folder fits only what has no file yet.
+"""
 
 import json
 import math
@@ -7,9 +10,10 @@ from typing import Any, NamedTuple
 
 from heteroscope.core import REVISIONS, Identity, InputError, atomic_write, refuse_other_settings
 
-FORMAT = 1
+FORMAT = 1  # number of the format of these files
+#: Names in the folder: shared settings, records of finished fits, and progress of fits to streams.
 SETTINGS, RECORDS, RUNS = "settings.json", "records", "runs"
-#: What is reported of every fit, with its title.
+#: The scores of every fit, each with its column title.
 SCORES = {
     "nll": "NLL",
     "crps": "CRPS",
@@ -21,8 +25,8 @@ SCORES = {
 }
 
 
-class Record(NamedTuple):
-    """One method on one split: its scores on the test rows, or NaN and why there are none."""
+class FitRecord(NamedTuple):
+    """One method on one split: its scores on the test rows, or NaN and the error that the fit has raised."""
 
     method: str
     split: int
@@ -32,9 +36,23 @@ class Record(NamedTuple):
     parameters: Identity
     error: str | None = None
 
+    def as_row(self) -> dict[str, str | int | float | None]:
+        """Return the row of this fit in the table of a comparison: everything but the parameters."""
+        return {
+            "method": self.method,
+            "split": self.split,
+            "n_train": self.n_train,
+            "n_test": self.n_test,
+            **self.scores,
+            "error": self.error,
+        }
+
 
 def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
-    """The folder if it is new, empty or holds records of the same data, protocol and seed."""
+    """Return the folder if it is new, empty or holds a comparison of the same data, protocol and seed.
+
+    Write the settings if it is new; raise an `InputError` if it holds anything else.
+    """
     path = folder / SETTINGS
     settings = {
         "heteroscope_comparison": FORMAT,
@@ -49,7 +67,7 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
         return folder
     try:
         if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
-            raise InputError(f"{folder} holds other files and no comparison: name another folder")
+            raise InputError(f"{folder} holds other files but no comparison: name another folder")
         (folder / RECORDS).mkdir(parents=True, exist_ok=True)
         _write(path, settings)
     except OSError as error:
@@ -57,52 +75,58 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
     return folder
 
 
-def keep_record(folder: Path, record: Record) -> None:
-    """One file more: the fit is not done again."""
+def save_record(folder: Path, record: FitRecord) -> None:
+    """Write the file of one fit."""
     _write(_path(folder, record.method, record.split), record._asdict())
 
 
-def run_folder(folder: Path, name: str, number: int) -> Path:
-    """Where a fit to a stream keeps how far it has come."""
-    return folder / RUNS / f"{name}-{number:03d}"
+def run_folder(folder: Path, method: str, split: int) -> Path:
+    """Return the folder in which a fit to a stream keeps its progress."""
+    return folder / RUNS / f"{method}-{split:03d}"
 
 
-def kept_record(folder: Path, name: str, number: int, parameters: Identity) -> Record | None:
-    """The record of a fit that was finished before, if it was this fit; a failure is none and is tried again."""
-    path = _path(folder, name, number)
+def load_record(folder: Path, method: str, split: int, parameters: Identity) -> FitRecord | None:
+    """Return the record of an earlier fit, or None if there is none or it failed, so that it is tried again.
+
+    Raise an `InputError` if the file is damaged or of a fit with other parameters.
+    """
+    path = _path(folder, method, split)
     if not path.is_file():
         return None
     found = _read(path)
     try:
         scores = {score: float(found["scores"][score]) for score in SCORES}
-        record = Record(**found | {"scores": scores})
+        record = FitRecord(**found | {"scores": scores})
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error!r}): remove it, and the fit is done again") from error
+        raise InputError(f"{path} is damaged ({error!r}): remove it to fit again") from error
     refuse_other_settings(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
     return record if record.error is None else None
 
 
-def _path(folder: Path, name: str, number: int) -> Path:
-    return folder / RECORDS / f"{name}-{number:03d}.json"
+def _path(folder: Path, method: str, split: int) -> Path:
+    return folder / RECORDS / f"{method}-{split:03d}.json"
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; raise an `InputError` if there is none."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): remove it, and the fit is done again") from error
+        raise InputError(f"{path} is damaged ({error}): remove it to fit again") from error
     if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged (it holds no record): remove it, and the fit is done again")
+        raise InputError(f"{path} is damaged (it holds no record): remove it to fit again")
     return found
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    """Numbers that JSON lacks become text."""
+    """Write strict JSON, atomically."""
     with atomic_write(path) as partial:
-        partial.write_text(json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+        text = json.dumps(_finite_or_text(content), indent=1, ensure_ascii=False, allow_nan=False)
+        partial.write_text(text, encoding="utf-8")
 
 
-def _plain(value: Any) -> Any:
+def _finite_or_text(value: Any) -> Any:
+    """Return the value with numbers that JSON lacks, such as infinity, as text."""
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _finite_or_text(item) for name, item in value.items()}
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,40 +1,44 @@
-"""What methods are compared on: splits of a named set or of a table, or a stream with rows to test on."""
+"""The training and test rows of a comparison: splits of a named set or a table, or a stream with test rows."""
 
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, TypeAlias, get_args
 
+import numpy as np
 import pandas as pd
 
 from heteroscope import datasets
-from heteroscope.core import InputError
-from heteroscope.data import Missing, Stream, TableEncoder, read_table
+from heteroscope.core import InputError, Parameter
+from heteroscope.data import Missing, Rows, Stream, TableEncoder, read_table
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
 
 class StreamSplit(NamedTuple):
-    """A stream to train on, which brings its own target, and rows to test on in memory: the same under every seed."""
+    """A stream to train on, which brings its own target, and test rows in memory; with the attributes of `Split`."""
 
     x_train: Stream
     y_train: None
-    x_test: Any
-    y_test: Any
+    x_test: np.ndarray | pd.DataFrame
+    y_test: np.ndarray
     target_name: str
+
+
+AnySplit: TypeAlias = Split | StreamSplit
 
 
 def make_splits(
     data: str | Path, target: str | None, protocol: Protocol, n_splits: int, seed: int, missing: Missing
-) -> list[Split]:
-    """The splits of a named set, or of a table by what each one's training rows show."""
+) -> list[AnySplit]:
+    """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
         if target is not None:
-            raise InputError(f"target={target!r} is for tables, and {data} is a named set: leave it out")
-        return datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)
+            raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
+        return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
-        raise InputError(f"{data} is a table: say which of its columns to predict, such as target='price'")
+        raise InputError(f"{data} is a table: name the column to predict, such as ", Parameter("target", "price"))
     frame = read_table(Path(data))
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
-    TableEncoder.fit(frame, target, missing=missing)  # what is wrong with the table is said about the whole of it
+    TableEncoder.fit(frame, target, missing=missing)  # raises for a bad table, with row numbers of the whole table
     if protocol == "literature":
         cuts = list(literature_splits(len(frame), n_splits, seed))
     else:
@@ -42,14 +46,22 @@ def make_splits(
     return [_table_split(Path(data).name, frame, target, missing, cut) for cut in cuts]
 
 
+def stream_splits(stream: Stream, target: str | None, test: Rows | None, n_splits: int) -> list[AnySplit]:
+    """Return the stream with its test rows, `n_splits` times; the methods have another seed each time."""
+    if test is None or target is not None:
+        raise InputError("a stream has its own target but no test rows: give test, and leave target out")
+    x_test = pd.DataFrame(test.x, columns=list(stream.feature_names)) if stream.named else test.x
+    return [StreamSplit(stream, None, x_test, test.y, stream.target_name)] * n_splits
+
+
 def is_named(data: str | Path) -> bool:
-    """Whether this is the name of a set, be it a wrong one, and not that of a file."""
+    """Return whether `data` is the name of a set, known or misspelt, rather than a file."""
     a_file = isinstance(data, Path) or Path(data).suffix != "" or Path(data).exists()
     return data in datasets.names() or not a_file
 
 
 def _table_split(name: str, frame: pd.DataFrame, target: str, missing: Missing, cut: Indices) -> Split:
-    """One cut of a table, encoded by what its training rows show."""
+    """Return one split of a table, encoded by the columns and categories of its training rows."""
     train, test = (frame.iloc[rows] for rows in cut)
     encoder = TableEncoder.fit(train, target, missing=missing, unknown="zeros")
     return Split(

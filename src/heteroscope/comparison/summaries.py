@@ -1,7 +1,7 @@
-"""One table of all methods: means over splits, and differences to the first method on the same splits.
+"""Summarise a comparison: means over splits, and paired differences from the first method.
 
-difference to the first method = average over splits of (score - the first method's score on that split),
-its standard error = SD of these paired differences / sqrt(number of splits)
+difference = average over splits of (score - first method's score on the same split)
+standard error of the difference = SD of these paired differences / sqrt(number of splits)
 """
 
 import math
@@ -13,17 +13,26 @@ from heteroscope.comparison.fit_records import SCORES
 
 
 def summary(records: pd.DataFrame) -> pd.DataFrame:
-    """One row a method: mean and SD of each score over the splits, and the paired difference to the first method.
+    """Summarise the scores of each method over the splits.
 
-    Of a score s the columns are s, s_sd, s_difference and s_se; `fits` counts the splits with scores, `failed` those
-    without. A difference is taken over the splits on which both methods have scores.
+    Parameters
+    ----------
+    records : DataFrame
+        What `compare` returns.
+
+    Returns
+    -------
+    DataFrame
+        One row per method. `fits` counts the splits with scores, `failed` those without. Each score s has the columns
+        s (mean), s_sd (standard deviation), s_difference (mean difference from the first method over the splits on
+        which both have scores) and s_se (standard error of that difference).
     """
     names = list(dict.fromkeys(records["method"]))
     failed = records["error"].notna().groupby(records["method"]).sum()[names]
     table = pd.DataFrame({"fits": records.groupby("method").size()[names] - failed, "failed": failed})
     for score in SCORES:
         by_split = records.pivot(index="split", columns="method", values=score)[names]
-        with np.errstate(invalid="ignore"):  # an infinite NLL has no spread
+        with np.errstate(invalid="ignore"):  # the standard deviation of infinite NLLs is not a number
             gap = by_split.sub(by_split[names[0]], axis=0)
             table[score], table[f"{score}_sd"] = by_split.mean(), by_split.std(ddof=1)
             table[f"{score}_difference"], table[f"{score}_se"] = gap.mean(), gap.std(ddof=1) / np.sqrt(gap.count())
@@ -31,7 +40,18 @@ def summary(records: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A `summary` as two Markdown tables: mean ± SD, and the differences to the first method ± standard error."""
+    """Write a summary as two Markdown tables: scores, and differences from the first method.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `summary` returns.
+
+    Returns
+    -------
+    str
+        Two tables with headings: mean ± SD, and difference ± standard error.
+    """
     blocks = []
     for (title, cells), heading in zip(cell_texts(table).items(), ("Scores", "Differences"), strict=True):
         lines = [f"| method | {' | '.join(cells.columns)} |", f"|---|{'---:|' * len(cells.columns)}"]
@@ -41,7 +61,18 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """A `summary` for people: the two tables as text, by their titles; a method that failed says how often."""
+    """Format a summary as text for people.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `summary` returns.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        The tables of scores and of differences, by title. The name of a method that failed tells how often.
+    """
     names = [f"{name} ({failed} failed)" if failed else str(name) for name, failed in table["failed"].items()]
     first = table.index[0]
     scores, gaps = pd.DataFrame(index=names), pd.DataFrame(index=names)
@@ -50,12 +81,12 @@ def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         gaps[title] = _plus_minus(table[f"{score}_difference"], table[f"{score}_se"], sign="+")
     return {
         f"Mean ± SD over {table['fits'].max()} splits, on test rows, in the target's units": scores,
-        f"Difference to {first} on the same split ± its standard error": gaps.iloc[1:],
+        f"Difference from {first} on the same splits ± standard error": gaps.iloc[1:],
     }
 
 
 def _plus_minus(centres: pd.Series, spreads: pd.Series, sign: str) -> list[str]:
-    """One split has no spread, and none is printed."""
+    """Return "centre ± spread" for each pair, without the spread if there is only one split."""
     texts = [f"{centre:{sign}.3g}" for centre in centres]
     return [
         text if math.isnan(spread) and not math.isnan(centre) else f"{text} ± {spread:.2g}"

@@ -1,7 +1,7 @@
-"""Words that every package shares: errors, status, progress, files, settings, identity."""
+"""What every package uses: errors, status, progress, safe files, defaults and "auto" rules, grids, identities."""
 
 from heteroscope.core import defaults
-from heteroscope.core.defaults import (
+from heteroscope.core.auto_rules import (
     resolve_batch_size,
     resolve_diagram_batch_size,
     resolve_diagram_schedule,
@@ -11,7 +11,7 @@ from heteroscope.core.defaults import (
     resolve_schedule,
     resolve_stream_batch_size,
 )
-from heteroscope.core.errors import InputError, check_positive_integer, error_text
+from heteroscope.core.errors import InputError, Parameter, check_positive_integer, error_text
 from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
 from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
 from heteroscope.core.identity import (
@@ -27,7 +27,7 @@ from heteroscope.core.identity import (
     settings_of,
     table_file,
 )
-from heteroscope.core.progress import Progress, progress_bar
+from heteroscope.core.progress import Progress, progress_bar, shifted
 from heteroscope.core.regularisation import (
     Strengths,
     alpha_beta,
@@ -46,6 +46,7 @@ __all__ = [
     "REVISIONS",
     "Identity",
     "InputError",
+    "Parameter",
     "Progress",
     "Status",
     "Strengths",
@@ -77,6 +78,7 @@ __all__ = [
     "resolve_stream_batch_size",
     "same_identity",
     "settings_of",
+    "shifted",
     "strengths",
     "table_file",
 ]

@@ -1,20 +1,50 @@
-"""The one exception a user's mistake raises: a sentence of cause and a sentence of cure, on one line."""
+"""The one exception for a user's mistake. Its message is one line: the cause, then the cure."""
 
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """A parameter that an error message mentions, alone (`max_steps`) or with a value (`missing='impute'`).
+
+    A message holds it as such, and not as text, so that the command line can show its own option instead.
+    """
+
+    name: str
+    value: str | int | float | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
 
 
 class InputError(ValueError):
-    """What the caller gave cannot be used; the message says what is wrong and what to do, on one line."""
+    """A value, file or setting that cannot be used. The message says on one line what is wrong and what to do.
+
+    Parameters
+    ----------
+    *parts : str or Parameter
+        The message in pieces, put together without blanks between them.
+    """
+
+    def __init__(self, *parts: str | Parameter) -> None:
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        return self.message(str)
+
+    def message(self, spell: Callable[[Parameter], str]) -> str:
+        """Return the message with every parameter written as `spell` returns it."""
+        return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
 
 
 def error_text(error: BaseException) -> str:
-    """What another library has to say, on one line and without its full stop, to be quoted in a message of ours."""
+    """Return another library's error message on one line and without its full stop, to be quoted in ours."""
     return " ".join(str(error).split()).rstrip(".")
 
 
-def check_positive_integer(name: str, value: Any, least: int = 1) -> int:
-    """`value` as an int, or an error that names the parameter; zero counts as well if it is the `least`."""
+def check_positive_integer(name: str, value: object, least: int = 1) -> int:
+    """Return `value` as an int of at least `least` (1 or 0); raise an `InputError` that names the parameter if not."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be a positive integer{'' if least else ' or 0'}, got {value!r}")
+        raise InputError(Parameter(name), f" must be a positive integer{'' if least else ' or 0'}, got {value!r}")
     return int(value)

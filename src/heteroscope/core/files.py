@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever stops the program, in folders to which one run writes at a time."""
+"""Write files and folders that are complete or absent after a crash, and reserve a folder for one run at a time."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from heteroscope.core.errors import InputError
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A name to write to beside `path`; once the block has ended without an error, the file has that path."""
+    """Yield a temporary path beside `path`; rename it to `path` on success, remove it on an error."""
     partial = path.with_name(f".{path.name}.part")
     try:
         yield partial
@@ -27,7 +27,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Iterator[None]:
-    """The folder, made if it is not there, for this run alone."""
+    """Create `folder` if needed and lock it; raise an `InputError` if another run has locked it."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with filelock.FileLock(folder / ".lock", timeout=0):
@@ -38,7 +38,7 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def replace_folder(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` that takes its place when all went well, and leaves no trace otherwise."""
+    """Yield a new, empty folder; on success it replaces `folder`, on an error it is removed and `folder` stays."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     workspace = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     fresh, old = workspace / "new", workspace / "old"

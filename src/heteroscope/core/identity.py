@@ -1,9 +1,13 @@
-"""Decide what makes two runs the same, and whether a run may go on with what another one has left.
+"""Decide whether two runs are the same, and whether a run may continue what another one left on disk.
 
-An identity is plain JSON: declared words, settings as they were given, and the bytes of a user's data as they were
-given. It never holds a float that was computed, a version of a package, or the name of a class or function: the last
-bit of a sine or a power depends on the processor, and names and versions change while results do not. When results
-change for equal settings, a number of `REVISIONS` is raised by hand.
+An identity is plain JSON: declared words, settings as the user gave them, and a hash of the bytes of the user's data.
+It never contains a computed float, a package version, or the name of a class or function. The last bit of a sine or a
+power depends on the processor, and names and versions change while results do not. When results change for equal
+settings, raise the number in `REVISIONS` by hand.
+
+Diagram stores, stream checkpoints and surveys, comparisons and the paper's records all use these functions:
+`identity_key` where the identity is part of a file name, `same_identity` where other results are computed again, and
+`refuse_other_settings` where other results must not be overwritten.
 """
 
 import hashlib
@@ -11,45 +15,56 @@ import json
 import math
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, Parameter
 
-#: What may change without a setting saying so. Raise a number when, for equal settings, ...
+#: Raise a number when, for equal settings, ...
 REVISIONS: dict[str, int] = {
     "simulated sets": 1,  # ... a simulated set has other rows
-    "real sets": 1,  # ... a UCI set is read, or cut into training and test rows, in another way
-    "tables": 1,  # ... a table file is read, cut or encoded in another way
+    "real sets": 1,  # ... a UCI set is read, or divided into training and test rows, in another way
+    "tables": 1,  # ... a table file is read, divided or encoded in another way
     "diagrams": 1,  # ... the networks of a diagram are trained, scored or labelled in another way
     "field theory": 1,  # ... the field theory is solved, scored or labelled in another way
-    "comparisons": 1,  # ... a method of ours is fitted, or any method is scored, in another way
-    "surveys": 1,  # ... the pass over a stream keeps or holds out other rows, or scales them in another way
+    "comparisons": 1,  # ... a method of this package is fitted, or any method is scored, in another way
+    "surveys": 1,  # ... the pass over a stream samples or holds out other rows, or scales them in another way
     "stream fits": 1,  # ... a model takes other steps on a stream
 }
-DIGITS = 1e-14  # relative difference up to which two floats are one: a user's np.logspace has other last bits elsewhere
-NOT_SET, OPAQUE = "not set", "an object"
-_SHOWN = 3  # differences that a message names
+#: Relative difference up to which two floats count as equal: np.logspace has other last bits on other processors.
+DIGITS = 1e-14
+NOT_SET, OPAQUE = "not set", "an object"  # a setting that one identity lacks; a value without settings of its own
+_SHOWN = 3  # differences that an error message lists
 _NO_SETTING = ("n_jobs", "verbose")  # parameters of estimators that change no result
+_NESTING = 4  # levels of objects inside objects whose attributes are read
 
-Identity = dict[str, Any]
+Identity: TypeAlias = dict[str, Any]
 
 
-def named_set(family: str, name: str, **choices: Any) -> Identity:
-    """Identify a data set that the package knows by its name, its revision and choices such as seed and protocol."""
+@runtime_checkable
+class HasParameters(Protocol):
+    """An estimator, or any other object with scikit-learn's `get_params`."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+
+
+def named_set(family: str, name: str, **choices: object) -> Identity:
+    """Identify a data set of this package by its name, the revision of its family, and choices such as a seed."""
     return {"set": name, "revision": REVISIONS[family], **choices}
 
 
-def table_file(path: str | Path, **choices: Any) -> Identity:
-    """Identify a user's table by the bytes of its file and choices such as target, gaps and split."""
+def table_file(path: str | Path, **choices: object) -> Identity:
+    """Identify a user's table by a hash of the file's bytes, and choices such as target, missing values and split."""
     with Path(path).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"file": digest, "revision": REVISIONS["tables"], **choices}
 
 
-def given_arrays(*arrays: Any) -> Identity:
-    """Identify arrays and data frames by type, shape and bytes as they were given; None is one that was not."""
+def given_arrays(*arrays: ArrayLike | None) -> Identity:
+    """Identify arrays and data frames by a hash of their types, shapes and bytes; None stands for an absent array."""
     digest = hashlib.sha256()
     for given in arrays:
         array = np.asarray(() if given is None else given)
@@ -59,8 +74,11 @@ def given_arrays(*arrays: Any) -> Identity:
     return {"arrays": digest.hexdigest()}
 
 
-def settings_of(estimator: Any, leave_out: Collection[str] = ("random_state",)) -> Identity:
-    """Identify an estimator by its parameters; objects among them by their own, and functions not at all."""
+def settings_of(estimator: HasParameters, leave_out: Collection[str] = ("random_state",)) -> Identity:
+    """Identify an estimator by its parameters, except `leave_out`, `n_jobs` and `verbose`.
+
+    An object among them is identified by its own parameters or attributes; a function only by the word "an object".
+    """
     parameters = estimator.get_params(deep=False)
     return {
         name: _settings(value)
@@ -69,8 +87,8 @@ def settings_of(estimator: Any, leave_out: Collection[str] = ("random_state",)) 
     }
 
 
-def _settings(value: Any, depth: int = 4) -> Any:
-    """A parameter as JSON."""
+def _settings(value: Any, depth: int = _NESTING) -> Any:
+    """Return the value of a parameter as JSON, reading attributes of objects down to `depth` levels."""
     if isinstance(value, np.ndarray):
         return given_arrays(value)
     if isinstance(value, list | tuple):
@@ -86,8 +104,11 @@ def _settings(value: Any, depth: int = 4) -> Any:
         return {name: _settings(one, depth - 1) for name, one in fields.items()} or OPAQUE
 
 
-def as_json(value: Any) -> Any:
-    """The value as JSON has it; a TypeError for anything that is neither a word, a number, a list nor a mapping."""
+def as_json(value: object) -> Any:
+    """Return the value in JSON's types; infinity and NaN become text.
+
+    Raise a `TypeError` for anything but None, text, numbers, lists, tuples and mappings.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -101,8 +122,8 @@ def as_json(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no part of an identity: declare a word or a number for it")
 
 
-def check_identity(identity: Any) -> Identity:
-    """The identity that a caller gives for data, as JSON, or one line that says what it must be."""
+def check_identity(identity: object) -> Identity:
+    """Return a caller's identity of data as JSON; raise an `InputError` unless it is a mapping of words and numbers."""
     try:
         if isinstance(identity, Mapping) and identity:
             return dict(as_json(identity))
@@ -111,46 +132,56 @@ def check_identity(identity: Any) -> Identity:
     raise InputError(f"identity must be a mapping of words and numbers, such as split.identity, got {identity!r}")
 
 
-def identity_key(identity: Any) -> str:
-    """Sixteen hexadecimal digits that change with anything in the identity."""
+def identity_key(identity: object) -> str:
+    """Return sixteen hexadecimal digits, a hash that changes with anything in the identity."""
     return hashlib.sha256(json.dumps(as_json(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def same_identity(stored: Any, wanted: Any) -> bool:
-    """Whether two identities are one, whichever of them has been through JSON."""
+def same_identity(stored: object, wanted: object) -> bool:
+    """Return whether an identity read from JSON equals that of this run; floats may differ by a relative 1e-14."""
     return not list(_differences("", stored, as_json(wanted)))
 
 
 def refuse_other_settings(
-    place: Path, holds: str, stored: Mapping[str, Any], wanted: Mapping[str, Any], cure: str
+    place: Path, holds: str, stored: Mapping[str, object], wanted: Mapping[str, object], cure: str
 ) -> None:
-    """Raise one line that names what differs, if what `place` holds was not begun with the wanted identity.
+    """Raise an `InputError` that lists the differences if `stored` and `wanted` are different identities.
 
     Parameters
     ----------
-    place : the folder or file.
-    holds : what it holds, such as "a diagram".
-    stored, wanted : the identity it was begun with, and that of this run.
-    cure : what to do about it, such as "choose another folder".
+    place : Path
+        The folder or file that holds the stored results.
+    holds : str
+        What it holds, such as "a diagram".
+    stored, wanted : mapping
+        The identity of the stored results, as read from JSON, and that of this run.
+    cure : str
+        What the user can do, such as "choose another folder".
     """
     found = list(_differences("", stored, as_json(wanted)))
     if not found:
         return
+    first, *others = found[:_SHOWN]
+    shown = [*first, *(part for one in others for part in ("; ", *one))]
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    raise InputError(f"{place} holds {holds} of other settings ({'; '.join(found[:_SHOWN])}{more}): {cure}")
+    raise InputError(f"{place} holds {holds} of other settings (", *shown, f"{more}): {cure}")
 
 
-def _differences(name: str, was: Any, now: Any) -> Iterator[str]:
-    """Each difference as "NAME was X and is now Y"."""
+def _differences(name: str, was: object, now: object) -> Iterator[tuple[str | Parameter, ...]]:
+    """Yield each difference as parts of a message: "NAME was X and is now Y"."""
     if isinstance(was, dict) and isinstance(now, dict):
         for part in {**was, **now}:
             inner = f"{name}.{part}" if name else part
             yield from _differences(inner, was.get(part, NOT_SET), now.get(part, NOT_SET))
     elif not _equal(was, now):
-        yield _file_change(was, now) if name.endswith("files") else f"{name} was {_short(was)} and is now {_short(now)}"
+        if name.endswith("files"):
+            yield (_file_change(was, now),)
+        else:
+            yield Parameter(name), f" was {_short(was)} and is now {_short(now)}"
 
 
-def _equal(was: Any, now: Any) -> bool:
+def _equal(was: object, now: object) -> bool:
+    """Return whether two JSON values are equal, floats up to `DIGITS`; 1 and True are different."""
     if isinstance(was, list) and isinstance(now, list):
         return len(was) == len(now) and all(map(_equal, was, now))
     if isinstance(was, float) and isinstance(now, float):
@@ -158,8 +189,8 @@ def _equal(was: Any, now: Any) -> bool:
     return bool(was == now) and isinstance(was, bool) == isinstance(now, bool)
 
 
-def _file_change(was: Any, now: Any) -> str:
-    """Which file of a stream is not what it was."""
+def _file_change(was: object, now: object) -> str:
+    """Say which file of a stream is new, changed or gone."""
     if not (isinstance(was, list) and isinstance(now, list)):
         return f"the files were {_short(was)} and are now {_short(now)}"
     old = {path: stamp for path, *stamp in was}
@@ -171,6 +202,7 @@ def _file_change(was: Any, now: Any) -> str:
     return f"{path} is new" if path not in old else f"{path} has {'changed' if path in new else 'gone'}"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
+    """Return the value as text of at most 60 characters; of a hash, the first twelve digits."""
     text = f"{value:.12}" if isinstance(value, str) and len(value) == 64 else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,17 +1,29 @@
-"""A progress bar on standard error for work that is counted; it appears once two seconds are over."""
+"""Report progress as a callback (done, total), and draw it as a bar on standard error."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
+from typing import TypeAlias
 
-Progress = Callable[[int, int], None]  # told how many are done, and of how many
-QUIET_SECONDS = 2.0
+#: A function that is called with the number of finished items and their total number.
+Progress: TypeAlias = Callable[[int, int], None]
+QUIET_SECONDS = 2.0  # work that ends within this time shows no bar
+
+
+def shifted(progress: Progress | None, offset: int, total: int) -> Progress | None:
+    """Return a callback for one section of a longer piece of work, or None if `progress` is None.
+
+    (done, section's total) -> progress(offset + done, total), where `offset` items were finished before the section.
+    """
+    if progress is None:
+        return None
+    return lambda done, _: progress(offset + done, total)
 
 
 @contextmanager
 def progress_bar(what: str, enabled: bool, unit: str = "models") -> Iterator[Progress | None]:
-    """A callback (done, total) that draws a bar, or None if no bar is wanted."""
+    """Yield a callback that draws a bar titled `what`, or None if not `enabled`; the bar appears after two seconds."""
     if not enabled:
         yield None
         return
@@ -23,15 +35,15 @@ def progress_bar(what: str, enabled: bool, unit: str = "models") -> Iterator[Pro
     bar = progress.Progress(*columns, progress.TextColumn(unit), *times, console=Console(file=sys.stderr))
     task = bar.add_task(what, total=None)
 
-    def told(done: int, total: int) -> None:
+    def update(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
 
-    # A timer starts the bar, not the first report, which may be long in coming while programs are compiled.
+    # A timer starts the bar. The first report may come much later, while programs are compiled.
     timer = Timer(QUIET_SECONDS, bar.start)
     timer.daemon = True
     timer.start()
     try:
-        yield told
+        yield update
     finally:
         timer.cancel()
         timer.join()

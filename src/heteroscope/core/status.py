@@ -1,10 +1,10 @@
-"""How one model's training ended: failures are data, one status a model."""
+"""How the training of one model ended. A failed training raises no error: its status is part of the result."""
 
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The four ways a training can end; `meaning` says the cause and the remedy."""
+    """The four ways in which a training can end; `meaning` gives cause and remedy."""
 
     CONVERGED = "converged"
     RUNAWAY = "runaway"
@@ -13,14 +13,15 @@ class Status(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """One sentence of cause and remedy."""
+        """Cause and remedy in one sentence."""
         return _MEANINGS[self]
 
 
 _MEANINGS = {
     Status.CONVERGED: "the gradient has vanished: this is a minimum of the objective",
-    Status.RUNAWAY: "the mean interpolates the data and the precision grows without end: the objective has no minimum "
-    "here; lower rho or raise gamma",
-    Status.OUT_OF_STEPS: "the step limit came before the gradient vanished; raise max_steps if the fit matters here",
+    Status.RUNAWAY: "the mean interpolates the data and the precision grows without bound: the objective has no "
+    "minimum here; lower rho or raise gamma",
+    Status.OUT_OF_STEPS: "training reached its step limit before the gradient vanished; raise max_steps if the fit "
+    "matters here",
     Status.NOT_FINITE: "numbers overflowed during training; check the data for extreme values or lower rho",
 }

@@ -1,4 +1,7 @@
-"""Rows in memory and on disk: tables, their columns and units, and streams."""
+"""Data of the user: rows in memory and their scaling, tables in files and their columns, streams on disk."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from heteroscope.data.rows import Batch, Rows, merge_rows
 from heteroscope.data.scaling import ROUNDING, Scaling
@@ -7,7 +10,10 @@ from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, RowOrder, read
 from heteroscope.data.streams.npy_files import NpyFile, NpyStream
 from heteroscope.data.streams.stream import Stream, read_checked, refuse_changed_files
 from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
-from heteroscope.data.table_encoder import Missing, TableEncoder, read_table
+
+if TYPE_CHECKING:
+    from heteroscope.data.table_encoder import Missing, TableEncoder
+    from heteroscope.data.table_files import read_table
 
 __all__ = [
     "MOST_BATCHES",
@@ -34,3 +40,16 @@ __all__ = [
     "repack",
     "survey_stream",
 ]
+
+# Import what needs pandas at its first use: every worker process imports this package, and none of them reads tables.
+_HOMES = {
+    "Missing": "heteroscope.data.table_encoder",
+    "TableEncoder": "heteroscope.data.table_encoder",
+    "read_table": "heteroscope.data.table_files",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'heteroscope.data' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

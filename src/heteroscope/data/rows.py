@@ -1,4 +1,4 @@
-"""The rows that a fit sees, in the user's units: identical rows merged, weights in float64; how many a step sees."""
+"""The rows that a model is fitted to: in the user's units (`Rows`) and standardised (`Batch`)."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,12 +7,12 @@ from jaxtyping import Float, Int
 
 from heteroscope.data.scaling import Scaling, fit_scaling
 
-if TYPE_CHECKING:  # only the annotations of `Batch` name JAX, so that data are read without importing it
+if TYPE_CHECKING:  # only annotations name JAX, so that this package does not import it
     from jax import Array
 
 
 class Batch(NamedTuple):
-    """Rows that one model is fitted to, standardised; weights average to one, padding rows have weight zero."""
+    """Standardised rows for one model. Weights average to one; padding rows have weight zero."""
 
     x: "Float[Array | np.ndarray, 'point feature']"
     y: "Float[Array | np.ndarray, ' point']"
@@ -20,32 +20,32 @@ class Batch(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Inputs, targets and weights."""
+    """Inputs, targets and weights in the user's units."""
 
     x: Float[np.ndarray, "point feature"]
     y: Float[np.ndarray, " point"]
     weight: Float[np.ndarray, " point"]
 
     def take(self, index: Int[np.ndarray, "_"]) -> "Rows":
-        """The rows of these numbers."""
+        """Return the rows with these numbers."""
         return Rows(self.x[index], self.y[index], self.weight[index])
 
     def scaling(self) -> Scaling:
-        """Their centre and scale."""
+        """Return the weighted centre and scale of inputs and targets."""
         return fit_scaling(self.x, self.y, self.weight)
 
     def batch(self, scaling: Scaling) -> Batch:
-        """What the engine is given."""
+        """Return the rows standardised by `scaling`, ready for training."""
         return Batch(scaling.inputs(self.x), scaling.targets(self.y), self.weight)
 
 
 def merge_rows(
     x: Float[np.ndarray, "point feature"], y: Float[np.ndarray, " point"], weight: Float[np.ndarray, " point"]
 ) -> Rows:
-    """Identical rows as one with the sum of their weights, in sorted order; rows of weight zero are gone.
+    """Merge identical rows into one with the sum of their weights, drop rows of weight zero, and sort the rest.
 
-    The objective is the same, a weight of two equals a row given twice to the last digit, the order of rows does not
-    matter, and no fold of a cross-validation holds out a copy of a row that it trains on.
+    The objective stays the same. As a result, a weight of two equals a row given twice to the last digit, the order of
+    rows does not matter, and no fold of a cross-validation holds out a copy of one of its training rows.
     """
     counted = weight > 0
     table, which = np.unique(np.column_stack([x, y])[counted], axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Centre and scale of the inputs and of the target: networks see mean 0 and variance 1, users their units."""
+"""Standardise inputs and targets: networks are trained on mean 0 and variance 1, users see their own units."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ from jaxtyping import Float
 
 from heteroscope.core import InputError
 
-ROUNDING = 1e-12  # a spread below this share of the centre is rounding, not variation
+ROUNDING = 1e-12  # a spread below this share of the centre is rounding error, not variation
 
 
 class Scaling(NamedTuple):
-    """standardised = (value - centre) / scale; what does not vary keeps scale one."""
+    """standardised = (value - centre) / scale; a column that does not vary has scale one."""
 
     x_centre: Float[np.ndarray, " feature"]
     x_scale: Float[np.ndarray, " feature"]
@@ -19,18 +19,18 @@ class Scaling(NamedTuple):
     y_scale: float
 
     def inputs(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
-        """Standardised inputs in single precision; the subtraction is done in double."""
+        """Return standardised inputs in float32; the subtraction is done in float64."""
         return ((x - self.x_centre) / self.x_scale).astype(np.float32)
 
     def targets(self, y: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
-        """Standardised targets in single precision."""
+        """Return standardised targets in float32."""
         return ((y - self.y_centre) / self.y_scale).astype(np.float32)
 
 
 def fit_scaling(
     x: Float[np.ndarray, "point feature"], y: Float[np.ndarray, " point"], weight: Float[np.ndarray, " point"]
 ) -> Scaling:
-    """Weighted means and standard deviations."""
+    """Return the weighted means and standard deviations of inputs and targets."""
     x_centre, y_centre = np.average(x, axis=0, weights=weight), float(np.average(y, weights=weight))
     with np.errstate(over="ignore", invalid="ignore"):
         x_scale = np.sqrt(np.average((x - x_centre) ** 2, axis=0, weights=weight))
@@ -42,7 +42,10 @@ def fit_scaling(
 
 
 def _refuse_extremes(what: str, values: Float[np.ndarray, "point column"], scale: Float[np.ndarray, " column"]) -> None:
-    """Squares of numbers beyond 1e154 or below 1e-154 overflow or vanish: the spread would be none or infinite."""
+    """Raise an `InputError` for a column whose spread overflows or underflows.
+
+    Squares of numbers beyond 1e154 overflow, and those of numbers below 1e-154 become zero.
+    """
     lost = ~np.isfinite(scale) | ((scale == 0) & (values.max(axis=0) > values.min(axis=0)))
     if lost.any():
         column = int(np.argmax(lost))

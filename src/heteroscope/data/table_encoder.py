@@ -1,15 +1,15 @@
-"""A user's table as arrays: read a file, learn how to encode its columns, keep what was learned as plain JSON."""
+"""Turn a user's table into arrays of features and targets, and store the encoding as plain JSON."""
 
 import difflib
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError
-from heteroscope.data.columns import (
+from heteroscope.core import InputError, Parameter
+from heteroscope.data.table_columns import (
     CategoricalColumn,
     NumericColumn,
     Unknown,
@@ -19,19 +19,26 @@ from heteroscope.data.columns import (
     listing,
     refuse_missing,
 )
-from heteroscope.data.table_files import read_table
 
-__all__ = ["TableEncoder", "read_table"]
-
-Missing = Literal["refuse", "impute"]
+#: What to do with missing values of a feature: refuse them, or fill them with the median or most frequent category.
+Missing: TypeAlias = Literal["refuse", "impute"]
 
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """table -> float64 features and target, the same way for training rows and for every later table.
+    """An encoding of tables as float64 features and targets, learned from training rows and reused for later tables.
 
-    Numbers and booleans pass, text with few different values is one-hot encoded, columns that never vary are left
-    out; `notes` says what was done. Dates, free text, infinite and (unless imputed) missing values are refused.
+    Numbers and booleans are kept. Text with few different values is one-hot encoded. Columns that never vary are left
+    out. Dates, free text, infinite values and (unless filled) missing values are refused.
+
+    Attributes
+    ----------
+    target : str
+        The column to predict.
+    columns : tuple of NumericColumn or CategoricalColumn
+        How each column is encoded, in the order of the training table.
+    notes : tuple of str
+        What was done to columns: which were left out, one-hot encoded or filled.
     """
 
     target: str
@@ -50,14 +57,28 @@ class TableEncoder:
     ) -> "TableEncoder":
         """Learn an encoding from training rows.
 
-        `missing="impute"` fills gaps with a column's median or most frequent category; `unknown="zeros"` lets later
-        tables hold categories that these rows do not.
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            The training rows, one column per feature and the target.
+        target : str
+            The column to predict.
+        missing : {"refuse", "impute"}, default="refuse"
+            Refuse missing values of a feature, or fill them with the column's median or most frequent category.
+        unknown : {"refuse", "zeros"}, default="refuse"
+            Refuse categories of later tables that these rows lack, or encode them as zeros.
+        max_categories : int, default=20
+            The most different values that a column of text may have.
+
+        Returns
+        -------
+        TableEncoder
         """
         _refuse_choice("missing", missing, get_args(Missing))
         _refuse_choice("unknown", unknown, get_args(Unknown))
         _refuse_bad_names(frame)
         if len(frame) == 0:
-            raise InputError("the table has no rows: bring some to fit on")
+            raise InputError("the table has no rows: add some to fit on")
         _target_values(frame, target)
         columns, notes = [], []
         for name in frame.columns.drop(target):
@@ -75,22 +96,22 @@ class TableEncoder:
                 notes.append(f"column {name!r} has {series.isna().sum()} missing values, filled with {column.fill!r}")
         if not columns:
             raise InputError(
-                f"no column but the target {target!r} varies over the {len(frame)} rows: bring more rows or columns"
+                f"no column but the target {target!r} varies over the {len(frame)} rows: add more rows or columns"
             )
         return cls(target, tuple(columns), tuple(notes))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the features, `column=category` for a one-hot feature."""
+        """The names of the features; a one-hot feature is called `column=category`."""
         return tuple(name for column in self.columns for name in column.feature_names)
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """Columns of categories: a later CSV file is read with `read_table(path, text=...)`, so that they stay text."""
+        """The columns of categories; `read_table(path, text=text_columns)` reads them as text from later files."""
         return tuple(column.name for column in self.columns if isinstance(column, CategoricalColumn))
 
     def features(self, frame: pd.DataFrame) -> Float64[np.ndarray, "row feature"]:
-        """The features of any table that has the columns; further columns, and the target's absence, do not matter."""
+        """Return the features of a table; it may have further columns and need not have the target."""
         _refuse_bad_names(frame)
         for column in self.columns:
             if column.name not in frame:
@@ -99,11 +120,11 @@ class TableEncoder:
         return np.hstack([column.encode(frame[column.name]) for column in self.columns])
 
     def targets(self, frame: pd.DataFrame) -> Float64[np.ndarray, " row"]:
-        """The target column, finite everywhere; a missing target is never filled."""
+        """Return the target column as finite numbers; a missing target is refused, never filled."""
         return _target_values(frame, self.target)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole encoder as plain JSON values."""
+        """Return the encoder as plain JSON values."""
         return {
             "target": self.target,
             "columns": [{"kind": type(column).__name__, **asdict(column)} for column in self.columns],
@@ -112,7 +133,7 @@ class TableEncoder:
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> "TableEncoder":
-        """The encoder that `to_dict` described, before or after a trip through JSON text."""
+        """Return the encoder that `to_dict` described; `state` may have been through JSON text."""
         try:
             columns = tuple(_stored_column(**column) for column in state["columns"])
             return cls(state["target"], columns, tuple(state["notes"]))
@@ -121,6 +142,7 @@ class TableEncoder:
 
 
 def _stored_column(kind: str, **fields: Any) -> NumericColumn | CategoricalColumn:
+    """Return the column of this class with these fields, or raise a `KeyError` for another class."""
     if kind == NumericColumn.__name__:
         return NumericColumn(**fields)
     if kind == CategoricalColumn.__name__:
@@ -129,23 +151,22 @@ def _stored_column(kind: str, **fields: Any) -> NumericColumn | CategoricalColum
 
 
 def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " row"]:
+    """Return the target column as numbers; raise an `InputError` if it is absent, has gaps or holds no numbers."""
     if target not in frame:
         raise InputError(
             f"the table has no column {target!r}{_suggestion(target, frame)}: choose the target among "
             f"{listing(list(frame.columns))}"
         )
     series = frame[target]
-    refuse_missing(series, cure="drop those rows, since a target that was filled in teaches nothing")
+    refuse_missing(series, cure=("drop those rows, since a model cannot learn from a target that was filled in",))
     values = finite_numbers(series)
     if not is_numeric(series):
-        raise InputError(
-            f"the target {target!r} holds no numbers but {series.dtype}: regression needs a numeric target"
-        )
+        raise InputError(f"the target {target!r} holds {series.dtype}, not numbers: regression needs a numeric target")
     return values
 
 
 def _is_constant(series: pd.Series) -> bool:
-    """At most one different value; a column whose values cannot be compared is not constant."""
+    """Return whether a column has at most one different value; values that cannot be compared count as different."""
     try:
         return series.nunique() <= 1
     except TypeError:
@@ -153,6 +174,7 @@ def _is_constant(series: pd.Series) -> bool:
 
 
 def _refuse_bad_names(frame: pd.DataFrame) -> None:
+    """Raise an `InputError` for column names that are not text or not unique."""
     if not all(isinstance(name, str) for name in frame.columns):
         raise InputError("the table has column names that are not text: rename them with frame.rename(columns=str)")
     repeated = frame.columns[frame.columns.duplicated()]
@@ -161,11 +183,13 @@ def _refuse_bad_names(frame: pd.DataFrame) -> None:
 
 
 def _refuse_choice(option: str, chosen: str, choices: tuple[str, ...]) -> None:
+    """Raise an `InputError` if an option has a value that it does not know."""
     if chosen not in choices:
-        raise InputError(f"{option}={chosen!r} is not a choice: use one of {listing(choices)}")
+        raise InputError(Parameter(option, chosen), f" is not a choice: use one of {listing(choices)}")
 
 
 def _suggestion(name: str, frame: pd.DataFrame) -> str:
+    """Return " (did you mean ...?)" with the column of the most similar name, or "" if none is similar."""
     by_lower_case = {column.lower(): column for column in frame.columns}
     close = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
     return f" (did you mean {by_lower_case[close[0]]!r}?)" if close else ""

@@ -1,4 +1,4 @@
-"""A user's CSV or Parquet file as a DataFrame, or one line that says why not."""
+"""Read a user's CSV or Parquet file as a DataFrame, or raise an `InputError` that says what is wrong with it."""
 
 import csv
 import mmap
@@ -9,25 +9,35 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from heteroscope.core import InputError, error_text
 
 DELIMITERS = (",", ";", "\t")
-_SAMPLE_CHARACTERS = 65_536
-_CHUNK_ROWS = 100_000
+_SAMPLE_CHARACTERS = 65_536  # read from the beginning of a CSV file to find its delimiter, and from its end
+_CHUNK_ROWS = 100_000  # rows of text that are searched for codes at a time
+# Codes such as 007 at the beginning of a cell, and numbers with a decimal comma or a decimal point.
 _LEADING_ZERO = rb'[,;\t\r\n"] *(0\d\d)'
 _DECIMAL_COMMA, _DECIMAL_POINT = rb"[-+]?\d+,\d+", rb"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?"
 
 
 def read_table(path: str | Path, text: Collection[str] = ()) -> pd.DataFrame:
-    """The rows of a .csv or .parquet file, with the file's own column names and row order.
+    """Read a .csv or .parquet file, keeping its column names and row order.
 
-    A CSV file is UTF-8 with one header line, separated by commas, semicolons (then with decimal commas too, if the
-    values have them) or tabs. A first column without a name holds row labels and becomes the index. Columns of a CSV
-    file are numbers if all their values are and none is a code such as 007; the columns named in `text` never are.
+    A CSV file must be UTF-8 with one header line. Its values are separated by commas, tabs or semicolons; with tabs or
+    semicolons, numbers may have decimal commas. If the first column has no name, it becomes the index. A column holds
+    numbers if all its values are numbers and none is a code such as 007; all other columns hold text.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its extension, .csv or .parquet, decides how it is read.
+    text : collection of str, default=()
+        Columns of a CSV file that are read as text even if all their values are numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
     """
     path = Path(path)
     if not path.exists():
@@ -48,12 +58,15 @@ def read_table(path: str | Path, text: Collection[str] = ()) -> pd.DataFrame:
 
 
 class _Dialect(NamedTuple):
+    """How a CSV file is written: its delimiter, decimal point or comma, and column names."""
+
     delimiter: str
     decimal: str
     header: list[str]
 
 
 def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
+    """Read a CSV file; raise an `InputError` if it is not UTF-8, not regular or truncated."""
     try:
         dialect = _dialect(path)
         frame = _numbers_and_text(path, dialect, text)
@@ -74,7 +87,7 @@ def _read_csv(path: Path, text: Collection[str]) -> pd.DataFrame:
 
 
 def _numbers_and_text(path: Path, dialect: _Dialect, text: Collection[str]) -> pd.DataFrame:
-    """Columns of numbers, where words such as NA are gaps, and of text as it stands, where only empty cells are."""
+    """Read columns of numbers, where words such as NA are missing values, and of text, where only empty cells are."""
     frame = _parse(path, dialect)
     gapped = {k for k, name in enumerate(frame) if _is_gapped_text(frame[name])}
     named = {k for k, name in enumerate(frame) if name in text}
@@ -87,7 +100,7 @@ def _numbers_and_text(path: Path, dialect: _Dialect, text: Collection[str]) -> p
 
 
 def _parse(path: Path, dialect: _Dialect, **options: Any) -> Any:
-    """What pandas reads, numbers to their last digit."""
+    """Return what pandas reads, with numbers exact to the last digit."""
     return pd.read_csv(
         path,
         sep=dialect.delimiter,
@@ -100,11 +113,15 @@ def _parse(path: Path, dialect: _Dialect, **options: Any) -> Any:
 
 
 def _is_gapped_text(series: pd.Series) -> bool:
+    """Return whether a column holds text and missing values."""
     return bool(series.isna().any()) and infer_dtype(series, skipna=True) == "string"
 
 
 def _codes(path: Path, dialect: _Dialect, frame: pd.DataFrame) -> set[int]:
-    """Columns that pandas took for numbers, but some value has a zero before two digits: 007; 07 may be an hour."""
+    """Return the columns that pandas read as numbers although a value is a code such as 007.
+
+    A code has a zero before at least two more digits; 07 may be an hour.
+    """
     numeric = [k for k, dtype in enumerate(frame.dtypes) if is_numeric_dtype(dtype)]
     if not numeric or _first_match(path, _LEADING_ZERO) is None:
         return set()
@@ -116,7 +133,7 @@ def _codes(path: Path, dialect: _Dialect, frame: pd.DataFrame) -> set[int]:
 
 
 def _dialect(path: Path) -> _Dialect:
-    """The delimiter that gives header and first row equally many fields, and the most of them."""
+    """Find the delimiter that gives header and first row equally many fields, and the most of them."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         sample = file.read(_SAMPLE_CHARACTERS)
     if not sample.strip():
@@ -134,7 +151,7 @@ def _dialect(path: Path) -> _Dialect:
 
 
 def _decimal(path: Path, delimiter: str) -> str:
-    """A comma if numbers have commas and none has a point; a file with both could mean either."""
+    """Return the decimal sign: a comma if numbers have commas, else a point; refuse a file with both."""
     if delimiter == ",":
         return "."
     ends = delimiter.encode() + rb"\r\n"
@@ -150,23 +167,25 @@ def _decimal(path: Path, delimiter: str) -> str:
 
 
 def _first_match(path: Path, pattern: bytes) -> str | None:
-    """Group 1 of a pattern's first match in a file, which is not held in memory."""
+    """Return group 1 of a pattern's first match in a file, without reading all of the file into memory."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return next((match[1].decode() for match in re.finditer(pattern, content)), None)
 
 
 def _first_two_records(path: Path, delimiter: str) -> tuple[list[str], list[str]]:
-    """Header and first row; the row is empty if there is none."""
+    """Return the header and the first row, an empty list if there is none."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         records = (record for record in csv.reader(file, delimiter=delimiter) if record)
         return next(records), next(records, [])
 
 
 def _is_regular(header: list[str], row: list[str]) -> bool:
+    """Return whether the first row, if there is one, has as many values as the header has names."""
     return not row or len(header) == len(row)
 
 
 def _refuse_bad_header(path: Path, header: list[str]) -> None:
+    """Raise an `InputError` for column names that are empty, repeated, or all numbers."""
     nameless = [position for position, name in enumerate(header, start=1) if position > 1 and not name.strip()]
     if nameless:
         raise InputError(f"{path} has no name for column {nameless[0]}: name it in the header, or remove the column")
@@ -176,21 +195,27 @@ def _refuse_bad_header(path: Path, header: list[str]) -> None:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file; raise an `InputError` if it is damaged or has repeated column names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path) as file:
             _refuse_duplicates(path, file.schema_arrow.names)
             return file.read().to_pandas()
-    except (pa.ArrowException, OSError) as error:  # a damaged footer is either
+    except (pa.ArrowException, OSError) as error:  # a damaged footer raises either
         raise InputError(f"{path} is not a whole Parquet file ({error_text(error)}): write it again") from error
 
 
 def _refuse_duplicates(path: Path, names: Iterable[str]) -> None:
+    """Raise an `InputError` for a column name that occurs twice."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise InputError(f"{path} has more than one column called {repeated[0]!r}: give each column its own name")
 
 
 def _last_line(path: Path) -> str:
+    """Return the last line that is not empty."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _SAMPLE_CHARACTERS))
         lines = file.read().decode("utf-8", errors="replace").rstrip("\r\n").splitlines()
@@ -198,6 +223,7 @@ def _last_line(path: Path) -> str:
 
 
 def _is_number(text: str) -> bool:
+    """Return whether a text is a number."""
     try:
         float(text)
     except ValueError:

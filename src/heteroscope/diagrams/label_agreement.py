@@ -1,9 +1,9 @@
-"""How far two phase diagrams agree, once one is shifted over the other.
+"""Measure how far two phase diagrams agree after one is shifted over the other.
 
     (log alpha, log beta) -> (log alpha + a, log beta + b)
 
-Networks and the field theory share alpha and beta but not their units: a weight is not a slope. The best shift is the
-exchange rate between them, and the share of equal labels after it is the agreement.
+Networks and the field theory share alpha and beta but not their units: a weight is not a slope. The best shift converts
+between the units, and the share of equal labels after it is the agreement.
 """
 
 from itertools import product
@@ -16,11 +16,11 @@ from scipy.special import logit
 
 from heteroscope.diagrams.dataset import majority_phase
 
-REACH, STEP = 12.0, 0.5  # how far and how finely shifts are tried, in natural logarithms
+REACH, STEP = 12.0, 0.5  # largest shift and step of the search, in natural logarithms
 
 
 class Agreement(NamedTuple):
-    """Share of equal cells as they are, and after the best shift, which is added to log alpha and log beta."""
+    """Share of equal cells without a shift and after the best shift, which is added to log alpha and log beta."""
 
     unshifted: float
     share: float
@@ -29,16 +29,18 @@ class Agreement(NamedTuple):
 
 
 def agreement(diagram: xr.Dataset, theory: xr.Dataset) -> Agreement:
-    """Compare every cell of `diagram` with the nearest cell of `theory`, for every shift; the smallest best one wins.
+    """Compare every cell of `diagram` with the nearest cell of `theory` for every shift, and return the best shift.
 
-    A cell that the shift moves beyond the theory's grid is compared with the grid's edge.
+    Of equally good shifts the smallest is returned. A cell that the shift moves outside the theory's grid is compared
+    with the grid's edge.
     """
-    ours, theirs = majority_phase(diagram).values, majority_phase(theory).values
+    labels, theory_labels = majority_phase(diagram).values, majority_phase(theory).values
     log_alpha, log_beta = _log_strengths(diagram)
     axes = logit(theory["rho"].values), logit(theory["gamma"].values)
 
     def share(a: float, b: float) -> float:
-        return float(np.mean(_labels_at(log_alpha + a, log_beta + b, theirs, axes)[ours != ""] == ours[ours != ""]))
+        shifted = _labels_at(log_alpha + a, log_beta + b, theory_labels, axes)
+        return float(np.mean(shifted[labels != ""] == labels[labels != ""]))
 
     steps = np.arange(-REACH, REACH + STEP / 2, STEP)
     best = max(product(steps, steps), key=lambda shift: (share(*shift), -abs(shift[0]) - abs(shift[1])))
@@ -46,9 +48,9 @@ def agreement(diagram: xr.Dataset, theory: xr.Dataset) -> Agreement:
 
 
 def _log_strengths(diagram: xr.Dataset) -> tuple[Float[np.ndarray, "rho gamma"], Float[np.ndarray, "rho gamma"]]:
-    """log alpha and log beta of every cell."""
-    z_rho, gamma = logit(diagram["rho"].values)[:, None], diagram["gamma"].values[None, :]
-    return np.log(gamma) - z_rho, np.log1p(-gamma) - z_rho
+    """Return log alpha and log beta of every cell."""
+    logit_rho, gamma = logit(diagram["rho"].values)[:, None], diagram["gamma"].values[None, :]
+    return np.log(gamma) - logit_rho, np.log1p(-gamma) - logit_rho
 
 
 def _labels_at(
@@ -57,11 +59,12 @@ def _labels_at(
     labels: Shaped[np.ndarray, "_ _"],
     axes: tuple[Float[np.ndarray, "_"], Float[np.ndarray, "_"]],
 ) -> Shaped[np.ndarray, "rho gamma"]:
-    """The nearest cell's label: logit rho = -log(alpha + beta), logit gamma = log alpha - log beta."""
-    z_rho, z_gamma = -np.logaddexp(log_alpha, log_beta), log_alpha - log_beta
-    row, column = (_nearest(axis, z) for axis, z in zip(axes, (z_rho, z_gamma), strict=True))
+    """Return the label of the nearest cell: logit rho = -log(alpha + beta), logit gamma = log alpha - log beta."""
+    logit_rho, logit_gamma = -np.logaddexp(log_alpha, log_beta), log_alpha - log_beta
+    row, column = (_nearest(axis, z) for axis, z in zip(axes, (logit_rho, logit_gamma), strict=True))
     return labels[row, column]
 
 
 def _nearest(axis: Float[np.ndarray, " value"], z: Float[np.ndarray, "rho gamma"]) -> Shaped[np.ndarray, "rho gamma"]:
+    """Return the index of the nearest value of a sorted axis."""
     return np.searchsorted((axis[1:] + axis[:-1]) / 2, z)

@@ -1,4 +1,4 @@
-"""What a diagram keeps of each trained network: its scores on all rows, its slopes, and its outputs on some."""
+"""Measure what a diagram keeps of each trained network: scores on all rows, slopes, and predictions at some rows."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -7,46 +7,31 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.data import Rows, Scaling
 from heteroscope.diagrams.dataset import kept_rows, score
+from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.diagrams.store import CODES, encode_words
 from heteroscope.networks import AnyArray, Params, input_gradients, padded_blocks, predict_mean, predict_precision
 from heteroscope.training import Fit
 
 
-class DiagramRows(NamedTuple):
-    """Training rows, and test rows if there are any, in the user's units and standardised."""
-
-    rows: dict[str, Rows]
-    scaling: Scaling
-    inputs: dict[str, Float[np.ndarray, "_ feature"]]
-    targets: dict[str, Float[np.ndarray, "_"]]
-
-    @classmethod
-    def of(cls, rows: dict[str, Rows], scaling: Scaling) -> "DiagramRows":
-        """These rows under this scaling."""
-        inputs = {split: scaling.inputs(part.x) for split, part in rows.items()}
-        targets = {split: scaling.targets(part.y).astype(np.float64) for split, part in rows.items()}
-        return cls(rows, scaling, inputs, targets)
-
-
 def measure(fits: list[Fit], data: DiagramRows, activation: str) -> dict[str, np.ndarray]:
-    """Everything that a diagram keeps of a tile's models, one entry a model along the first axis of each array."""
-    found = [_measure_one(fit, data, activation) for fit in fits]
-    values = {key: [one[key] for one in found] for key in found[0]}
+    """Return everything that a diagram keeps of a tile's models; the first axis of each array is the model."""
+    measured = [_measure_one(fit, data, activation) for fit in fits]
+    values = {key: [one[key] for one in measured] for key in measured[0]}
     return {key: encode_words(key, value) if key in CODES else np.array(value) for key, value in values.items()}
 
 
 def _measure_one(fit: Fit, data: DiagramRows, activation: str) -> dict[str, Any]:
-    seen = {split: evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
-    means = {split: part.mean for split, part in seen.items()}
-    stds = {split: part.std for split, part in seen.items()}
+    """Score one model on every split, and predict the kept rows."""
+    outputs = {split: evaluate(fit.params, x, activation) for split, x in data.inputs.items()}
+    means = {split: part.mean for split, part in outputs.items()}
+    stds = {split: part.std for split, part in outputs.items()}
     with np.errstate(invalid="ignore", over="ignore"):
-        found = score(data.targets, means, stds, fit.status)
+        values = score(data.targets, means, stds, fit.status)
     kept = {split: kept_rows(len(mean)) for split, mean in means.items()}
-    return found | {
-        "mean_energy": [part.mean_energy for part in seen.values()],
-        "precision_energy": [part.precision_energy for part in seen.values()],
+    return values | {
+        "mean_energy": [part.mean_energy for part in outputs.values()],
+        "precision_energy": [part.precision_energy for part in outputs.values()],
         "status": str(fit.status),
         "objective": fit.objective,
         "relative_gradient": fit.relative_gradient,
@@ -57,7 +42,7 @@ def _measure_one(fit: Fit, data: DiagramRows, activation: str) -> dict[str, Any]
 
 
 class Outputs(NamedTuple):
-    """What one model says of some rows, and the average squared slopes of its mean and precision there."""
+    """The predictions of one model for some rows, and the average squared slopes of its mean and precision there."""
 
     mean: Float[np.ndarray, "_"]
     std: Float[np.ndarray, "_"]
@@ -66,7 +51,7 @@ class Outputs(NamedTuple):
 
 
 def evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str) -> Outputs:
-    """One model on rows that are standardised already."""
+    """Evaluate one model at standardised rows."""
     parts = [
         [part[:n_rows] for part in jax.device_get(_outputs(params, block, activation))]
         for block, n_rows in padded_blocks(x)
@@ -77,6 +62,7 @@ def evaluate(params: Params, x: Float[np.ndarray, "_ feature"], activation: str)
 
 @partial(jax.jit, static_argnames="activation")
 def _outputs(params: Params, x: Float[AnyArray, "_ feature"], activation: str) -> tuple[jax.Array, ...]:
+    """Return mean, precision and the squared input gradients of both at every row."""
     slopes = input_gradients(params, x, activation)
-    squares = ((slope**2).sum(axis=1) for slope in slopes)
-    return predict_mean(params, x, activation), predict_precision(params, x, activation), *squares
+    squared_slopes = ((slope**2).sum(axis=1) for slope in slopes)
+    return predict_mean(params, x, activation), predict_precision(params, x, activation), *squared_slopes

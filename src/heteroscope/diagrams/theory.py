@@ -1,10 +1,9 @@
-"""The field theory over a grid of (rho, gamma), as the Dataset that every phase diagram is.
+"""Solve the field theory over a grid of (rho, gamma) and return it as the Dataset that every phase diagram is.
 
-A cell without a finite solution holds NaN and says `runaway` in `status`.
+A cell without a finite solution holds NaN, and its `status` is `runaway`.
 """
 
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -28,11 +27,33 @@ def field_diagram(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """The field theory's phase diagram of one draw y(x), with the fold beyond which it has no finite solution.
+    """Solve the field theory's phase diagram of one draw y(x), with the fold beyond which it has no finite solution.
 
-    `y_test` is another draw at the same points: with it the labels see a mean that follows the noise of y. The grid is
-    the paper's unless given; `mean` and `std` hold the fields of every cell. `progress(done, total)` counts columns of
-    the grid and points of the fold.
+    Parameters
+    ----------
+    x : array_like of shape (n_points,)
+        Strictly increasing positions, at least 3.
+    y : array_like of shape (n_points,)
+        Target: one draw of y(x).
+    y_test : array_like of shape (n_points,) or None, default=None
+        Another draw at the same points. With it the labels recognise a mean that follows the noise of y.
+    rhos, gammas : sequence of float or None, default=None
+        Values of the grid, each strictly between 0 and 1. None is the paper's grid.
+    density : array_like of shape (n_points,), "points" or None, default=None
+        Density of the points; see `field.chain`.
+    n_jobs : int, default=1
+        Number of processes.
+    progress : callable or None, default=None
+        Called as progress(done, total) with numbers of values of rho and points of the fold.
+
+    Returns
+    -------
+    xarray.Dataset
+        Scores, `status` and `phase` of each cell; its fields as `mean` and `std`; the fold as `fold_rho`.
+
+    See Also
+    --------
+    phase_diagram : The same from trained networks.
     """
     rhos, gammas = grid_values("rho", rhos, FIELD_GRID), grid_values("gamma", gammas, FIELD_GRID)
     draws = {"train": np.asarray(y, float)}
@@ -42,17 +63,17 @@ def field_diagram(
             raise InputError("y_test must hold one finite number for each x, as y does")
     total = len(rhos) + len(gammas)
 
-    def told(offset: int) -> Progress | None:
+    def shifted_progress(offset: int) -> Progress | None:
         return (lambda done, _: progress(offset + done, total)) if progress else None
 
-    grid = field.solve_grid(x, y, rhos, gammas, density=density, n_jobs=n_jobs, progress=told(0))
-    folds = field.fold_curve(x, y, gammas, density=density, n_jobs=n_jobs, progress=told(len(rhos)))
+    grid = field.solve_grid(x, y, rhos, gammas, density=density, n_jobs=n_jobs, progress=shifted_progress(0))
+    folds = field.fold_curve(x, y, gammas, density=density, n_jobs=n_jobs, progress=shifted_progress(len(rhos)))
     lattice = field.chain(x, density)
     energies = field.observables(lattice, draws["train"], grid)
-    cells = _cells(lattice.weights, draws, grid)
-    finite = np.where(grid.status == Status.RUNAWAY, np.nan, 1.0)[:, :, None]  # a runaway's fields are no solution
+    cells = _score_cells(lattice.weights, draws, grid)
+    finite = np.where(grid.status == Status.RUNAWAY, np.nan, 1.0)[:, :, None]  # the fields of a runaway are no solution
     for name, values in (("mean_energy", energies.mean_energy), ("precision_energy", energies.precision_energy)):
-        cells[name] = np.repeat(values[:, :, None, None], len(draws), axis=3)  # the same whichever draw judges it
+        cells[name] = np.repeat(values[:, :, None, None], len(draws), axis=3)  # do not depend on the draw
     return xr.Dataset(
         {
             **{name: ((*CELL, "split"), cells[name]) for name in SCORES},
@@ -87,17 +108,17 @@ def field_diagram(
     )
 
 
-def _cells(
+def _score_cells(
     weights: Float[np.ndarray, " x"], draws: dict[str, np.ndarray], grid: field.GridSolution
 ) -> dict[str, np.ndarray]:
-    """Scores and phases by the rule of `diagram.score`; a runaway has no fields to score, and is O_I by what it is."""
+    """Score and label every cell as `dataset.score` does; a runaway has no fields to score, and its phase is O_I."""
     shape = (*grid.status.shape, 1)
-    found: dict[str, Any] = {name: np.full((*shape, len(draws)), np.nan) for name in SCORES}
-    found |= {"log_precision_spread": np.full(shape, np.nan), "phase": np.full(shape, str(Phase.O_I), dtype="<U4")}
+    values = {name: np.full((*shape, len(draws)), np.nan) for name in SCORES}
+    values |= {"log_precision_spread": np.full(shape, np.nan), "phase": np.full(shape, str(Phase.O_I), dtype="<U4")}
     for row, column in np.argwhere(grid.status != Status.RUNAWAY):
         mean, std = grid.mean[row, column], grid.precision[row, column] ** -0.5
         status = Status(grid.status[row, column])
-        one = score(draws, dict.fromkeys(draws, mean), dict.fromkeys(draws, std), status, weights)
-        for name, value in one.items():
-            found[name][row, column, 0] = value
-    return found
+        scores = score(draws, dict.fromkeys(draws, mean), dict.fromkeys(draws, std), status, weights)
+        for name, value in scores.items():
+            values[name][row, column, 0] = value
+    return values

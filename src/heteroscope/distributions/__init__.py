@@ -1,4 +1,4 @@
-"""What is predicted, and the scores that judge it."""
+"""Predictive distributions, and the metrics and scorers for them."""
 
 from heteroscope.distributions import metrics, student_t
 from heteroscope.distributions.metrics import (

@@ -1,11 +1,14 @@
-"""The paper's nonparametric field theory, solved to machine precision: see docs/field.md."""
+"""Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
-from heteroscope.field.averages import NoiseAverage, noise_average
-from heteroscope.field.chain import Chain, chain
-from heteroscope.field.diagram import GridSolution, solve_cells, solve_grid
-from heteroscope.field.folds import Bifurcation, Branch, branch, fold, fold_curve
-from heteroscope.field.functional import (
+from heteroscope.field.branches import Branch, Hysteresis, branch, hysteresis
+from heteroscope.field.descent import Solution, minimise
+from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
+from heteroscope.field.folding import Bifurcation, fold, fold_curve
+from heteroscope.field.graphs import Graph, Table, table
+from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
+from heteroscope.field.lattices import Chain, chain
+from heteroscope.field.problem import (
     Equations,
     Fields,
     Problem,
@@ -14,15 +17,9 @@ from heteroscope.field.functional import (
     gradient,
     hessian_product,
     runaway_bound,
+    state,
 )
-from heteroscope.field.graph import Graph
-from heteroscope.field.hysteresis import Hysteresis, hysteresis
-from heteroscope.field.line import solve
-from heteroscope.field.minima import minima
-from heteroscope.field.observables import FieldObservables, observables
-from heteroscope.field.problem import state
-from heteroscope.field.solver import Solution, minimise
-from heteroscope.field.tables import Table, solve_graph, table
+from heteroscope.field.solver import minima, solve, solve_graph
 
 __all__ = [
     "Bifurcation",

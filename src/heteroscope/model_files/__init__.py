@@ -1,4 +1,4 @@
-"""Fitted models on disk, and back."""
+"""Save fitted models to disk and load them."""
 
 from heteroscope.model_files.folders import (
     ARRAYS,

@@ -1,6 +1,7 @@
-"""Fitted models on disk: a folder with `model.json` and `arrays.npz`, never pickle; `docs/model-files.md` describes it.
+"""Save fitted models as folders and load them: `model.json` and `arrays.npz`, never pickle.
 
-A folder is written beside its place and then renamed, so that a crash leaves the old model or the new one, no mixture.
+A folder is written under a temporary name and then renamed, so that a crash leaves the old model or the new one, never
+a mixture. `file_format.py` has the content of the two files, `docs/model-files.md` describes it.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ import json
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,16 +18,22 @@ from sklearn.utils.validation import check_is_fitted
 from heteroscope.core import InputError, error_text, replace_folder
 from heteroscope.data import TableEncoder
 from heteroscope.estimators import GaussianRegressor
-from heteroscope.model_files.classes import refuse_unknown
-from heteroscope.model_files.describing import arrays_of, describe
-from heteroscope.model_files.restoring import DamageError, restore
+from heteroscope.model_files.file_format import (
+    Arrays,
+    DamageError,
+    Json,
+    collect_arrays,
+    describe,
+    refuse_unknown,
+    restore,
+)
 
-FORMAT = 1
+FORMAT = 1  # number of the file format; a reader refuses a higher one
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
 
 
 class Bundle(NamedTuple):
-    """A model folder's content: the fitted estimator, the encoder of the table it came from, who wrote it."""
+    """Content of a model folder: the estimator, the encoder of its table, and the version that wrote it."""
 
     model: GaussianRegressor
     encoder: TableEncoder | None
@@ -34,15 +41,33 @@ class Bundle(NamedTuple):
 
 
 def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncoder | None = None) -> Path:
-    """Write a fitted estimator, and the encoder of its table if there is one, as a model folder.
+    """Write a fitted estimator as a model folder.
 
-    A constructor parameter that JSON cannot hold (a `RandomState`, a splitter object) is noted, not kept: the loaded
-    model has that parameter's default. What was learned is kept to the last bit.
+    All fitted attributes are kept to the last bit. A constructor parameter that JSON cannot hold (a `RandomState`, a
+    splitter object) is listed as text but not kept: the loaded model has the default of that parameter.
+
+    Parameters
+    ----------
+    model : GaussianRegressor
+        A fitted estimator or baseline of heteroscope; subclasses of your own are refused.
+    folder : str or Path
+        Where to write. A folder that does not exist, an empty one or another model's is accepted; any other is refused.
+    encoder : TableEncoder, default=None
+        The encoder of the table that the model was fitted to, to be kept with the model.
+
+    Returns
+    -------
+    Path
+        The absolute path of the folder.
+
+    See Also
+    --------
+    load_model : Read the folder.
     """
     refuse_unknown(model)
     check_is_fitted(model)
     folder = check_destination(folder)
-    packed = _pack(arrays_of(model))
+    packed = _pack(collect_arrays(model))
     text = json.dumps(_describe(model, encoder, packed), indent=1, ensure_ascii=False, allow_nan=False)
     with replace_folder(folder) as fresh:
         (fresh / ARRAYS).write_bytes(packed)
@@ -51,12 +76,38 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
 
 
 def load_model(folder: str | Path) -> GaussianRegressor:
-    """The fitted estimator of a model folder; it predicts what the saved one did, bit for bit."""
+    """Read a fitted estimator from a model folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder that `save_model` or `heteroscope fit --out` has written.
+
+    Returns
+    -------
+    GaussianRegressor
+        The estimator; on the machine that saved it, its predictions are the same to the last bit.
+
+    See Also
+    --------
+    save_model : Write the folder.
+    """
     return load_bundle(folder).model
 
 
 def load_bundle(folder: str | Path) -> Bundle:
-    """All that a model folder holds; a damaged or newer one gets an error of one line."""
+    """Read a model folder with its encoder; raise an `InputError` of one line if it is damaged or of a newer format.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder that `save_model` or `heteroscope fit --out` has written.
+
+    Returns
+    -------
+    Bundle
+        The estimator as `model`, the encoder of its table or None as `encoder`, and the `version` that wrote it.
+    """
     folder = Path(folder)
     state = _read_description(folder)
     try:
@@ -71,7 +122,7 @@ def load_bundle(folder: str | Path) -> Bundle:
 
 
 def check_destination(folder: str | Path) -> Path:
-    """Where a model may be written: nowhere yet, an empty folder or another model's; what holds more is refused."""
+    """Return the absolute path if a model may be written there: a new folder, an empty one or another model's."""
     folder = Path(folder).resolve()
     if not folder.exists():
         return folder
@@ -85,11 +136,12 @@ def check_destination(folder: str | Path) -> Path:
         try:
             _read_description(folder)
         except InputError as error:
-            raise InputError(f"{folder} is no whole model folder and is not overwritten: remove it first") from error
+            raise InputError(f"{folder} is no complete model folder and not overwritten: remove it first") from error
     return folder
 
 
-def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: bytes) -> dict[str, Any]:
+def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: bytes) -> dict[str, Json]:
+    """Return the whole content of `model.json`."""
     return {
         "heteroscope_model": FORMAT,
         "version": version("heteroscope"),
@@ -99,15 +151,16 @@ def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: by
     }
 
 
-def _pack(arrays: dict[str, np.ndarray]) -> bytes:
+def _pack(arrays: Arrays) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
-def _unpack(packed: bytes, digest: str) -> dict[str, np.ndarray]:
+def _unpack(packed: bytes, digest: str) -> Arrays:
+    """Return the arrays; raise a `DamageError` if the bytes are not those that `model.json` was written with."""
     if hashlib.sha256(packed).hexdigest() != digest:
-        raise DamageError(f"{ARRAYS} is not the file that {DESCRIPTION} was written with")
+        raise DamageError(f"{ARRAYS} does not belong to {DESCRIPTION}")
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
@@ -115,7 +168,8 @@ def _unpack(packed: bytes, digest: str) -> dict[str, np.ndarray]:
         raise DamageError(f"{ARRAYS} cannot be read: {_cause(error)}") from error
 
 
-def _read_description(folder: Path) -> dict[str, Any]:
+def _read_description(folder: Path) -> dict[str, Json]:
+    """Return the content of `model.json`; raise an `InputError` if it is missing, damaged or of a newer format."""
     path = folder / DESCRIPTION
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model folder: name the folder that `heteroscope fit --out` wrote")

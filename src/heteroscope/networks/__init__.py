@@ -1,4 +1,4 @@
-"""One model: its two networks, what it minimises, the constant model, and ensembles."""
+"""One model: its two networks, the objective it minimises, the constant model, and ensembles of models."""
 
 from heteroscope.networks.constant import (
     collapse_networks,

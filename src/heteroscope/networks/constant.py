@@ -1,17 +1,17 @@
-"""The constant model, a stationary point in closed form, and the test whether a network is on its way there.
+"""The constant model, a stationary point in closed form, and the test whether a network collapses to it.
 
     mean = average y,    precision = 1 / average (y - mean)^2,    all weights zero
 
-Under an L2 penalty the zero network is a local minimum once there are two hidden layers: the likelihood's pull on a
-weight is a product of the other layers, the penalty's is not. A network caught there need not be trained to the end.
+With two or more hidden layers and an L2 penalty, the zero network is a local minimum: the gradient of the likelihood
+with respect to a weight is a product of the other layers' weights and vanishes with them. A network that shrinks
+towards zero can be replaced by its constant at once. Averages use the rows' weights, which average to one.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from heteroscope.data import Batch
 from heteroscope.networks.model import (
@@ -25,29 +25,29 @@ from heteroscope.networks.model import (
     to_positive,
 )
 
-FLAT = 0.05  # standard deviation of a network's output over the rows below which it says nothing about them
-DOMINATED = 0.5  # the likelihood's pull on the weights relative to the penalty's below which they only shrink
-HALVINGS = 60  # of an interval of 1e8: to well below what single precision resolves
-NEGLIGIBLE = 1e-7  # a pull that a network which has collapsed before still feels, from rounding
+FLAT = 0.05  # standard deviation of a network's output over the rows below which it counts as flat
+DOMINATED = 0.5  # |likelihood's gradient| / |penalty's gradient| below which weights only shrink
+HALVINGS = 60  # bisections of an interval of 1e8: to well below the resolution of single precision
+NEGLIGIBLE = 1e-7  # gradient that rounding leaves in a network that has collapsed before
 
 
 def constant_params(params: Params, batch: Batch) -> Params:
-    """The constant model in the shape of `params`."""
+    """Return the constant model in the shape of `params`."""
     level = jnp.mean(batch.weight * batch.y)
     variance = jnp.mean(batch.weight * (batch.y - level) ** 2) + PRECISION_FLOOR
     return Params(_constant(params.mean, level), _constant(params.precision, _inverse_softplus(1.0 / variance)))
 
 
 def collapse_networks(params: Params, batch: Batch, networks: tuple[str, ...]) -> Params:
-    """`params` with the named networks replaced by those of the constant model."""
+    """Return `params` with the named networks replaced by those of the constant model."""
     constant = constant_params(params, batch)
     return params._replace(**{name: getattr(constant, name) for name in networks})
 
 
 def hold_constant(params: Params, batch: Batch, activation: str, network: str) -> Params:
-    """`params` with one network constant, at the level that is best beside the other one.
+    """Return `params` with one network replaced by the constant that is best beside the other network.
 
-    mean = sum w p y / sum w p,    precision = 1 / average w (mean - y)^2
+    mean = sum w p y / sum w p,    or    precision = 1 / average w (mean - y)^2
     """
     if network == "mean":
         share = batch.weight * predict_precision(params, batch.x, activation)
@@ -58,9 +58,11 @@ def hold_constant(params: Params, batch: Batch, activation: str, network: str) -
 
 
 def settle_levels(params: Params, batch: Batch, activation: str, weighted: bool = False) -> Params:
-    """The same networks with output biases at their best: otherwise a bias in motion looks like a pull on weights.
+    """Return the same networks with output biases shifted to fit the rows.
 
-    With `weighted`, the mean's level is best for the precisions that the rows have; without, for equal ones.
+    The mean is shifted by the average residual; with `weighted`, rows count by their precision. The precision is
+    shifted so that its geometric mean is 1 / variance of the residuals. Without the shifts, `find_collapsing` would see
+    weights that only make up for a bias that is still moving.
     """
     residual = batch.y - predict_mean(params, batch.x, activation)
     precision = predict_precision(params, batch.x, activation)
@@ -73,15 +75,15 @@ def settle_levels(params: Params, batch: Batch, activation: str, weighted: bool 
 
 
 def fit_precision_level(params: Params, batch: Batch, activation: str) -> Params:
-    """The same networks with the precision's output bias at its best, where mean[w s (r^2 - 1 / precision)] = 0.
+    """Return the same networks with the best output bias of the precision, where mean[w s (r^2 - 1 / precision)] = 0.
 
-    s is the slope of softplus. A bias can be far from there: it is to reach hundreds, a learning rate at a time. The
-    likelihood is convex in it, so that its slope, which rises, is halved down on.
+    s is the derivative of softplus. The likelihood is convex in the bias: bisect the derivative. Steps of an optimiser
+    would take long, since the bias may have to reach hundreds and moves by about a learning rate per step.
     """
     output = apply_network(params.precision, batch.x, activation)
     squared = (predict_mean(params, batch.x, activation) - batch.y) ** 2
 
-    def halve(_: Any, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+    def halve(_: Int[Array, ""] | int, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         low, high = ends
         middle = 0.5 * (low + high)
         slope = jnp.mean(
@@ -102,10 +104,11 @@ def find_collapsing(
     batch: Batch,
     activation: str,
 ) -> dict[str, Bool[Array, ""]]:
-    """For each named network: is it flat over the rows, and does the penalty outweigh the likelihood in its weights?
+    """Return for each named network whether it collapses: it is flat, and the penalty outweighs the likelihood.
 
-    `pull_at` gives the gradient of the likelihood, and is asked only if a network is flat; `shrink` is the penalty's.
-    The output biases are to be at their best.
+    `pull_at` returns the gradient of the likelihood; it is evaluated only if a network is flat. `shrink` is the
+    gradient of the penalty. The output biases must fit the rows, see `settle_levels`. With fewer than two hidden
+    layers the zero network is no minimum, so no network collapses.
     """
     if len(params.mean) < 3:
         return {name: jnp.zeros((), bool) for name in networks}
@@ -124,11 +127,13 @@ def find_collapsing(
 
 
 def _constant(network: Network, level: Float[Array, ""]) -> Network:
+    """Return a network of the same shape with all weights zero and output `level`."""
     zeros: Network = jax.tree.map(jnp.zeros_like, network)
     return _shift_level(zeros, level)
 
 
 def _shift_level(network: Network, shift: Float[Array, ""]) -> Network:
+    """Return the network with `shift` added to its output bias."""
     last = network[-1]
     return (*network[:-1], Layer(last.weight, last.bias + shift))
 
@@ -138,9 +143,11 @@ def _inverse_softplus(value: Float[Array, ""]) -> Float[Array, ""]:
 
 
 def _spread(output: Float[Array, " point"], batch: Batch) -> Float[Array, ""]:
+    """Return the weighted standard deviation over the rows."""
     centre = jnp.mean(batch.weight * output)
     return jnp.sqrt(jnp.mean(batch.weight * (output - centre) ** 2))
 
 
 def _weight_size(network: Network) -> Float[Array, ""]:
+    """Return the norm of all weights, without biases."""
     return jnp.sqrt(sum((jnp.sum(layer.weight**2) for layer in network), start=jnp.zeros(())))

@@ -1,4 +1,4 @@
-"""The mean and the precision network of one model: how they start and what they compute.
+"""One model: the architecture of its mean and precision networks, their random start and their outputs.
 
 f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = softplus(f(x)) + 1e-8
 """
@@ -6,27 +6,27 @@ f(x) = W_k a(W_{k-1} ... a(W_1 x + b_1) ... + b_{k-1}) + b_k,    precision(x) = 
 from collections.abc import Callable
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from heteroscope.core import InputError, defaults
+from heteroscope.core import InputError, Parameter, defaults
 
-AnyArray: TypeAlias = Array | np.ndarray  # JAX takes both
+AnyArray: TypeAlias = Array | np.ndarray  # JAX accepts both
 
 
 @jax.custom_jvp
 def silu(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """x sigmoid(x), as `jax.nn.silu`, with which a training step takes up to a twelfth longer."""
+    """Return x sigmoid(x), as `jax.nn.silu` does; with that one a training step takes up to a twelfth longer."""
     return x * _sigmoid(x)
 
 
 @silu.defjvp
 def _silu_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    """The slope, s + x s (1 - s), is worked out beside the value, where the sigmoid s is at hand."""
+    """Return the value and its derivative, s + x s (1 - s), both from one evaluation of the sigmoid s."""
     (x,), (change,) = primals, tangents
     sigmoid = _sigmoid(x)
     value = x * sigmoid
@@ -44,12 +44,12 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "gelu": jax.nn.gelu,
     "tanh": jnp.tanh,
 }
-PRECISION_FLOOR = 1e-8
+PRECISION_FLOOR = 1e-8  # added to every precision, so that its logarithm is finite
 UNIT_PRECISION_BIAS = 0.5413248546129181  # softplus of it is one: log(e - 1)
 
 
 class Layer(NamedTuple):
-    """x -> x @ weight + bias."""
+    """The map x -> x @ weight + bias."""
 
     weight: Float[AnyArray, "input output"]
     bias: Float[AnyArray, " output"]
@@ -59,43 +59,51 @@ Network = tuple[Layer, ...]
 
 
 class Params(NamedTuple):
-    """Everything that is learned: one network for the mean, one for the precision."""
+    """Everything that is trained: one network for the mean, one for the precision."""
 
     mean: Network
     precision: Network
 
 
 class Architecture(NamedTuple):
-    """What is chosen before learning: shape, activation and the scale of the start ("he" or a standard deviation).
+    """What is chosen before training: the shape of the networks, their activation and their random start.
 
-    The mean network has one output. The other has `outputs`, and the first of them is the precision.
+    The mean network has one output. The precision network has `outputs`, and the first of them is the precision.
     """
 
     n_features: int
     hidden: tuple[int, ...] = defaults.PAPER_HIDDEN
     activation: str = defaults.PAPER_ACTIVATION
-    start: str | float = "he"
+    start: str | float = "he"  # "he", or the standard deviation of all weights and biases
     outputs: int = 1
 
 
-def check_architecture(hidden: Any, activation: Any, start: Any) -> None:
-    """Raise an `InputError` for hidden sizes, an activation or a start that no network can have."""
-    if not isinstance(hidden, tuple | list) or not all(_is_number(h, Integral) and h > 0 for h in hidden):
-        raise InputError(f"hidden must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}")
+def check_architecture(hidden: object, activation: object, start: object) -> None:
+    """Raise an `InputError` for invalid hidden sizes, activation or start."""
+    if not isinstance(hidden, tuple | list) or not all(_is_size(size) for size in hidden):
+        raise InputError(
+            Parameter("hidden"), f" must be a tuple of positive integers such as (128, 128, 128), got {hidden!r}"
+        )
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-    if start != "he" and not (_is_number(start, Real) and 0 < float(start) < float("inf")):
-        raise InputError(f'start must be "he" or a positive standard deviation such as 1e-3, got {start!r}')
+        raise InputError(Parameter("activation"), f" must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+    if start != "he" and not (
+        isinstance(start, Real) and not isinstance(start, bool) and 0 < float(start) < float("inf")
+    ):
+        raise InputError(
+            Parameter("start"), f' must be "he" or a positive standard deviation such as 1e-3, got {start!r}'
+        )
 
 
-def _is_number(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
+def _is_size(value: object) -> bool:
+    """Return whether the value is a positive integer, and not True."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) > 0
 
 
 def init_params(seed: int, architecture: Architecture) -> Params:
-    """Random weights: N(0, 2 / inputs) with zero biases for "he", N(0, start^2) for both otherwise.
+    """Return random weights: N(0, 2 / inputs) and zero biases for "he", otherwise N(0, start^2) for both.
 
-    The He start sets the precision to one where its network is silent, which is what the mean-first stage assumes.
+    With "he", the output bias of the precision gives a precision of one where the rest of its network outputs zero. The
+    first stage, which trains the mean alone, assumes a precision of one.
     """
     random = np.random.default_rng(seed)
     params = Params(_init_network(random, architecture, 1), _init_network(random, architecture, architecture.outputs))
@@ -105,6 +113,7 @@ def init_params(seed: int, architecture: Architecture) -> Params:
 
 
 def _init_network(random: np.random.Generator, architecture: Architecture, outputs: int) -> Network:
+    """Draw the weights of one network."""
     sizes = (architecture.n_features, *architecture.hidden, outputs)
     layers = []
     for n_in, n_out in pairwise(sizes):
@@ -117,7 +126,7 @@ def _init_network(random: np.random.Generator, architecture: Architecture, outpu
 
 
 def apply_trunk(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, "point unit"]:
-    """What the last hidden layer gives for every row."""
+    """Return the output of the last hidden layer for every row."""
     hidden = jnp.asarray(x)
     for layer in network[:-1]:
         hidden = ACTIVATIONS[activation](hidden @ layer.weight + layer.bias[None, :])
@@ -125,34 +134,37 @@ def apply_trunk(network: Network, x: Float[AnyArray, "point feature"], activatio
 
 
 def apply_layer(layer: Layer, hidden: Float[Array, "point unit"]) -> Float[Array, "point output"]:
-    """hidden @ weight + bias."""
+    """Return hidden @ weight + bias."""
     return hidden @ layer.weight + layer.bias[None, :]
 
 
 def apply_network(network: Network, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
-    """f(x) for every row: the first output if there are several."""
+    """Return f(x) for every row: the first output if there are several."""
     return apply_layer(network[-1], apply_trunk(network, x, activation))[:, 0]
 
 
 def to_positive(output: Float[Array, "..."]) -> Float[Array, "..."]:
-    """softplus(f) + 1e-8: what makes a precision, or another number that must be positive, of a network's output."""
+    """Return softplus(f) + 1e-8: map an output f to a precision, or to another number that must be positive."""
     return jax.nn.softplus(output) + PRECISION_FLOOR
 
 
 def predict_mean(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
-    """The mean network's output."""
+    """Return the output of the mean network for every row."""
     return apply_network(params.mean, x, activation)
 
 
 def predict_precision(params: Params, x: Float[AnyArray, "point feature"], activation: str) -> Float[Array, " point"]:
-    """softplus of the precision network's output, kept above 1e-8."""
+    """Return the precision for every row: softplus of the precision network's output, plus 1e-8."""
     return to_positive(apply_network(params.precision, x, activation))
 
 
 def input_gradients(
     params: Params, x: Float[AnyArray, "point feature"], activation: str
 ) -> tuple[Float[Array, "point feature"], Float[Array, "point feature"]]:
-    """Exact gradients of mean and precision with respect to the inputs, row by row (rows do not interact)."""
+    """Return exact gradients of mean and precision with respect to the inputs of each row.
+
+    Rows do not interact, so the gradient of a sum over rows has the gradient of each row in its own place.
+    """
     mean_gradient = jax.grad(lambda rows: jnp.sum(predict_mean(params, rows, activation)))(x)
     precision_gradient = jax.grad(lambda rows: jnp.sum(predict_precision(params, rows, activation)))(x)
     return mean_gradient, precision_gradient

@@ -1,9 +1,10 @@
-"""What one model minimises: the (rho, gamma) objective, and the squared error that its mean is fitted to first.
+"""The objectives that one model minimises: the joint one at (rho, gamma), and those that train one network alone.
 
     L = rho * (1/2N) sum_i [precision_i (mean_i - y_i)^2 - log precision_i]
         + (1 - rho) * [gamma |mean weights|^2 + (1 - gamma) |precision weights|^2]
 
-Only weights are penalised; biases are free, so that a strong penalty leaves the constant model.
+Only weights are penalised, not biases, so that a strong penalty leads to the constant model. w are the rows' weights,
+which average to one; the factors of the three terms are `Strengths`.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from heteroscope.core import Strengths
 from heteroscope.data import Batch
 from heteroscope.networks.model import PRECISION_FLOOR, AnyArray, Network, Params, predict_mean, predict_precision
 
-FIRST_VARIANCE = 0.01  # of "fast": added to the residuals' while the mean is alone; targets have variance one
+FIRST_VARIANCE = 0.01  # added to the variance of residuals in `first_mean_objective`; scaled targets have variance one
 
 
 class Terms(NamedTuple):
@@ -26,23 +27,24 @@ class Terms(NamedTuple):
     penalty: Float[Array, ""]
 
 
+#: Parameters, rows, strengths of the three terms and the name of the activation to the terms of the objective.
 Objective: TypeAlias = Callable[[Params, Batch, Strengths, str], Terms]
 
 
 def gaussian_nll(
     mean: Float[Array, " point"], precision: Float[Array, " point"], y: Float[AnyArray, " point"]
 ) -> Float[Array, " point"]:
-    """(precision (mean - y)^2 - log precision) / 2 a row: the negative log likelihood up to log(2 pi) / 2."""
+    """Return (precision (mean - y)^2 - log precision) / 2 per row: the NLL without its constant, log(2 pi) / 2."""
     return 0.5 * (precision * (mean - y) ** 2 - jnp.log(precision))
 
 
 def weight_norm(network: Network) -> Float[Array, ""]:
-    """|weights|^2 of a network, biases left out."""
+    """Return |weights|^2 of a network, without biases."""
     return sum((jnp.sum(layer.weight**2) for layer in network), start=jnp.zeros(()))
 
 
 def joint_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """rho mean[w nll] + (1 - rho) gamma |mean weights|^2 + (1 - rho)(1 - gamma) |precision weights|^2."""
+    """Return rho mean[w nll] + (1 - rho) gamma |mean weights|^2 + (1 - rho)(1 - gamma) |precision weights|^2."""
     mean = predict_mean(params, batch.x, activation)
     precision = predict_precision(params, batch.x, activation)
     return Terms(
@@ -53,7 +55,7 @@ def joint_objective(params: Params, batch: Batch, strengths: Strengths, activati
 
 
 def mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """rho mean[w (mean - y)^2 / 2] + (1 - rho) gamma |mean weights|^2: the joint objective at precision one."""
+    """Return rho mean[w (mean - y)^2 / 2] + (1 - rho) gamma |mean weights|^2: the joint objective at precision one."""
     mean = predict_mean(params, batch.x, activation)
     return Terms(
         likelihood=strengths.likelihood * jnp.mean(batch.weight * 0.5 * (mean - batch.y) ** 2),
@@ -64,7 +66,10 @@ def mean_objective(params: Params, batch: Batch, strengths: Strengths, activatio
 def mean_alone_objective(
     params: Params, batch: Batch, strengths: Strengths, activation: str, floor: float = PRECISION_FLOOR
 ) -> Terms:
-    """rho (1 + log mean[w (mean - y)^2]) / 2 + the mean's penalty: the joint one at the best constant precision."""
+    """Return rho (1 + log(mean[w (mean - y)^2] + floor)) / 2 + the penalty of the mean.
+
+    This is the joint objective at the best constant precision.
+    """
     mean = predict_mean(params, batch.x, activation)
     variance = jnp.mean(batch.weight * (mean - batch.y) ** 2)
     return Terms(
@@ -74,12 +79,15 @@ def mean_alone_objective(
 
 
 def first_mean_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """The same with a floor: where targets have no noise the logarithm has no end, and steps would grow too long."""
+    """Return `mean_alone_objective` with a floor of 0.01.
+
+    Without noise in the targets the logarithm would be unbounded, and its gradient would grow without limit.
+    """
     return mean_alone_objective(params, batch, strengths, activation, floor=FIRST_VARIANCE)
 
 
 def precision_alone_objective(params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
-    """rho mean[w nll] + the precision's penalty at the best constant mean, sum w p y / sum w p."""
+    """Return rho mean[w nll] + the penalty of the precision, at the best constant mean, sum w p y / sum w p."""
     precision = predict_precision(params, batch.x, activation)
     share = batch.weight * precision
     mean = jnp.full_like(precision, jnp.sum(share * batch.y) / jnp.sum(share))

@@ -1,30 +1,31 @@
-"""The paper's figures and tables, each a short recipe over the library's own functions, and a few beyond it."""
+"""The paper's figures and tables, and some beyond it, each an exhibit made of computed parts; and the demo."""
 
-from heteroscope.paper.beyond import BEYOND
-from heteroscope.paper.costs import seconds_together
+from typing import Any
+
+from heteroscope.paper.beyond_the_paper import BEYOND
 from heteroscope.paper.demo import run_demo
+from heteroscope.paper.exhibits import Exhibit, Output, exhibit_settings
 from heteroscope.paper.figures import FIGURES
 from heteroscope.paper.observations import OBSERVATIONS
-from heteroscope.paper.recipe import Exhibit, Output, part_name, part_settings, recipe_settings
-from heteroscope.paper.run import Workspace, read_record, run_recipe
+from heteroscope.paper.parts import part_name, part_settings
+from heteroscope.paper.reproduction import Workspace, read_record, run_exhibit
 from heteroscope.paper.scales import SCALES, Scale
 from heteroscope.paper.tables import TABLES
 
-#: Every result by its name, in the order of the paper and then of the page of results.
-RECIPES: dict[str, Exhibit] = {**FIGURES, **TABLES, **OBSERVATIONS, **BEYOND}
+#: Every exhibit by its name, in the order of the paper and then of docs/results.md.
+EXHIBITS: dict[str, Exhibit[Any]] = {**FIGURES, **TABLES, **OBSERVATIONS, **BEYOND}
 
 __all__ = [
-    "RECIPES",
+    "EXHIBITS",
     "SCALES",
     "Exhibit",
     "Output",
     "Scale",
     "Workspace",
+    "exhibit_settings",
     "part_name",
     "part_settings",
     "read_record",
-    "recipe_settings",
     "run_demo",
-    "run_recipe",
-    "seconds_together",
+    "run_exhibit",
 ]

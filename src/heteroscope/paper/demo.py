@@ -1,4 +1,4 @@
-"""The demonstration: search the diagonal on the sine set, fit a model on either side of it, map the phases."""
+"""The demo: search the diagonal on the sine set, fit an underfit and an overfit example, map the phases."""
 
 from typing import Any, NamedTuple
 
@@ -11,20 +11,19 @@ from heteroscope.diagrams import field_diagram, phase_diagram
 from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
 DATA_SET = "sine"
-METRICS = ("nll", "mean_mse", "std_mse", "rmse")
-N_GRID = 400
-#: The paper's line and nothing else, by which the figure is drawn: two cores finish it in well under a minute.
-SEARCH = {"n_coarse": 8, "n_fine": 4, "calibrate": False, "cv": 4, "max_steps": 1500}
+METRICS = ("nll", "mean_mse", "std_mse", "rmse")  # shown along the diagonal
+CURVE_POINTS = 400  # x at which the models and the truth are evaluated
+#: A search of the diagonal alone, so small that two cores finish it in well under a minute.
+SEARCH: dict[str, Any] = {"n_coarse": 8, "n_fine": 4, "calibrate": False, "cv": 4, "max_steps": 1500}
 
-
-#: A small diagram around the diagonal's good part: every rho has its 1 - rho among the gammas.
+#: A small diagram around the S part of the diagonal: for each rho, 1 - rho is among the gammas.
 RHOS = (0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
 GAMMAS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9)
-THEORY_POINTS = 512
+THEORY_POINTS = 512  # of the field theory on the page
 
 
 class Demo(NamedTuple):
-    """The model that the search chose, everything its figure shows, and the two diagrams of the page."""
+    """The model that the search chose, the data of its figure, and the two diagrams of the page."""
 
     model: HeteroskedasticRegressorCV
     results: xr.Dataset
@@ -33,12 +32,28 @@ class Demo(NamedTuple):
 
 
 def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search: Any) -> Demo:
-    """Draw the sine set, search, and fit an example at either end of the path.
+    """Draw the sine set, search the diagonal, fit an example at each end of the path, and map the phases.
 
-    The examples carry the path's labels, which rest on held-out rows; theirs would rest on training rows alone.
+    The examples have the labels of the path, which are based on held-out rows; their own labels would be based on
+    training rows alone.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Seed of data and training.
+    n_jobs : int or None, default=-1
+        Number of processes; -1 uses every core.
+    verbose : int, default=0
+        1 shows progress bars.
+    **search
+        Parameters of HeteroskedasticRegressorCV that replace those of `SEARCH`.
+
+    Returns
+    -------
+    Demo
     """
     split, truth = simulated.draw(DATA_SET, seed=seed)
-    common = {"n_jobs": n_jobs, "random_state": seed, "verbose": verbose}
+    common: dict[str, Any] = {"n_jobs": n_jobs, "random_state": seed, "verbose": verbose}
     chosen = HeteroskedasticRegressorCV(**SEARCH | common | search).fit(split.x_train, split.y_train)
     path = chosen.cv_results_
     shape = {name: chosen.get_params()[name] for name in ("hidden", "activation", "max_steps")}
@@ -48,7 +63,7 @@ def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search:
         for k in (points["underfit"], points["overfit"])
     )
     low, high = (truth.x_scale.apply(np.array([end]))[0] for end in simulated.PROCESSES[DATA_SET].domain)
-    x = np.linspace(low, high, N_GRID)
+    x = np.linspace(low, high, CURVE_POINTS)
     moments = [model.predict(x[:, np.newaxis], return_std=True) for model in (under, chosen, over)]
     results = xr.Dataset(
         {
@@ -93,4 +108,5 @@ def run_demo(seed: int = 0, n_jobs: int | None = -1, verbose: int = 0, **search:
 
 
 def _both_splits(path: dict[str, Any], name: str) -> np.ndarray:
+    """Return a score of each point on training and held-out rows, (point, 2)."""
     return np.column_stack([path[f"mean_train_{name}"], path[f"mean_test_{name}"]])

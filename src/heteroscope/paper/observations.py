@@ -1,26 +1,27 @@
-"""Two of the paper's observations as numbers (`crossing` has the third), and what searching only the diagonal costs."""
+"""Check the paper's observations as numbers: sharp transitions, agreement with the theory, S on the diagonal, seeds."""
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 
-from heteroscope.diagrams import agreement, diagonal_cells, majority_phase
-from heteroscope.paper.comparisons import Searches
-from heteroscope.paper.drawings import regret_figure
-from heteroscope.paper.figures import FIELD, TITLES, summary_parts
-from heteroscope.paper.recipe import Exhibit, Output, Parts
-from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number
+from heteroscope.diagrams import PHASES, agreement, diagonal_cells, majority_phase, over_seeds
+from heteroscope.paper.exhibits import FIELD, Exhibit, Output, summary_parts
+from heteroscope.paper.formatting import number
+from heteroscope.phases import Phase
 
-Diagrams = Mapping[str, xr.Dataset]
-FLAT = 1e-3  # average squared slope, in standardised units, below which a function counts as flat
+Diagrams: TypeAlias = Mapping[str, xr.Dataset]
+FLAT = 1e-3  # a function counts as flat if its average squared slope, in standardised units, is below this
+ABSENT = "-"  # cell of a table where there is nothing to show
+#: Metrics whose spread over seeds is tabulated, and their titles.
+SPREAD_METRICS = {"mean_mse": "mean MSE", "mean_energy": "energy of mean", "precision_energy": "energy of precision"}
 
 
 def observations(found: Diagrams) -> Output:
-    """Sharp transitions, and agreement with the theory, each with the number that decides it."""
+    """Check Observations 1 (sharp transitions) and 2 (agreement with the theory): one table row per diagram."""
     field_theory, sets = found[FIELD], {name: one for name, one in found.items() if name != FIELD}
     grid = next(iter(sets.values()))["rho"].values
     rows = []
@@ -40,11 +41,12 @@ def observations(found: Diagrams) -> Output:
         )
     table = pd.DataFrame(rows)
     of_sets = table[table["set"] != FIELD]
-    verdict = [_first(of_sets, table[table["set"] == FIELD]), _second(of_sets)]
+    verdict = [_sharpness_verdict(of_sets, table[table["set"] == FIELD]), _agreement_verdict(of_sets)]
     return Output(table=table, verdict="\n\n".join(verdict))
 
 
-def _first(sets: pd.DataFrame, theory_row: pd.DataFrame) -> str:
+def _sharpness_verdict(sets: pd.DataFrame, theory_row: pd.DataFrame) -> str:
+    """Say whether one step of the grid makes most of the change of the training mean MSE."""
     ours, theirs = float(sets["steepest step, %"].median()), float(theory_row["steepest step, %"].item())
     return (
         f"**Observation 1**, sharp transitions: {_confirmed(ours > 50)}. Along the diagonal one step of the grid makes "
@@ -53,7 +55,8 @@ def _first(sets: pd.DataFrame, theory_row: pd.DataFrame) -> str:
     )
 
 
-def _second(sets: pd.DataFrame) -> str:
+def _agreement_verdict(sets: pd.DataFrame) -> str:
+    """Say whether more cells have the theory's label than the most common label alone would explain."""
     labels = sets["labels as in the theory, %"]
     beaten = int((labels > sets["most common label, %"]).sum())
     flatter = int((sets["flat precision, %"] > sets["flat mean, %"]).sum())
@@ -66,13 +69,14 @@ def _second(sets: pd.DataFrame) -> str:
 
 
 def _confirmed(holds: bool) -> str:
+    """Return the word of the verdict."""
     return "confirmed" if holds else "contradicted"
 
 
 def steepest_step(diagram: xr.Dataset, rhos: Float[np.ndarray, " rho"]) -> float:
-    """The largest change of the training mean MSE between neighbours on the diagonal, over its whole change there.
+    """Return the largest change of the training mean MSE between neighbours on the diagonal over its range there.
 
-    Only points of `rhos` count, so that diagrams of different grids are judged on the same ones.
+    Only the points of `rhos` count, so that diagrams on different grids are compared on the same points.
     """
     at = [cell for cell in diagonal_cells(diagram) if np.isclose(diagram["rho"].values[cell[0]], rhos, rtol=1e-9).any()]
     values = diagram["mean_mse"].sel(split="train").mean("seed").transpose("rho", "gamma").values
@@ -81,48 +85,88 @@ def steepest_step(diagram: xr.Dataset, rhos: Float[np.ndarray, " rho"]) -> float
 
 
 def largest_step(values: Float[np.ndarray, " point"]) -> float:
-    """The largest change between neighbours over the whole change; 0 where nothing changes."""
+    """Return max |v[k + 1] - v[k]| / (max v - min v), or 0 if all values are equal."""
     whole = float(np.ptp(values))
     return float(np.abs(np.diff(values)).max() / whole) if whole else 0.0
 
 
 def flat_share(diagram: xr.Dataset, energy: str) -> float:
-    """The share of cells in which a function has next to no slope; a runaway is none of them."""
+    """Return the share of cells in which a function is flat; runaways (NaN) count as not flat."""
     return float((diagram[energy].sel(split="train").mean("seed") < FLAT).mean())
 
 
-def regret(found: Mapping[str, pd.DataFrame]) -> Output:
-    """Test NLL of the point that the diagonal's search takes minus that of the whole square's, on the same runs."""
-    rows = []
-    for name, records in found.items():
-        nll = records.pivot(index="split", columns="method", values="nll")
-        gap = nll["diagonal"] - nll["grid"]
-        rows.append(
-            {
-                "set": name,
-                "diagonal": float(nll["diagonal"].mean()),
-                "whole square": float(nll["grid"].mean()),
-                "regret": float(gap.mean()),
-                "standard error": float(gap.std(ddof=1) / np.sqrt(len(gap))),
-            }
-        )
-    table = pd.DataFrame(rows)
-    worst = table.iloc[int(table["regret"].argmax())]
-    points = records.groupby("method")["n_points"].first()
-    verdict = (
-        f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
-        f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
-        f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} "
-        f"points tried instead of {points['grid']}."
+def crossing_table(found: Diagrams) -> pd.DataFrame:
+    """Return one row per diagram: how many points of the diagonal are S, their range of rho, and the best point.
+
+    The phase of a point is that of most seeds; the best point has the lowest test NLL, mean over seeds.
+    """
+    return pd.DataFrame([{"set": name, **_crossing_row(diagram)} for name, diagram in found.items()])
+
+
+def _crossing_row(diagram: xr.Dataset) -> dict[str, str]:
+    """Return the cells of one row of `crossing_table`."""
+    cells = diagonal_cells(diagram)
+    phases = majority_phase(diagram).values
+    nll = diagram["nll"].sel(split="test").mean("seed").transpose("rho", "gamma").values
+    rhos = [float(diagram["rho"].values[row]) for row, _ in cells]
+    good = [rho for rho, cell in zip(rhos, cells, strict=True) if phases[cell] == Phase.S]
+    best = int(np.nanargmin([nll[cell] for cell in cells]))
+    return {
+        "points in S": f"{len(good)} of {len(cells)}",
+        "from rho": number(min(good), 4) if good else ABSENT,
+        "to rho": number(max(good), 4) if good else ABSENT,
+        "rho of the lowest test NLL": number(rhos[best], 4),
+        "its label": str(phases[cells[best]]),
+    }
+
+
+def crossing_verdict(table: pd.DataFrame) -> str:
+    """Check Observation 3: it is confirmed if the diagonal meets S in every diagram of networks."""
+    sets = table[table["set"] != FIELD]
+    missed = sets.loc[sets["from rho"] == ABSENT, "set"].tolist()
+    best = int((sets["its label"] == Phase.S).sum())
+    found = f"It does in {len(sets) - len(missed)} of {len(sets)} sets of networks"
+    if missed:
+        found += f", not on {' and '.join(missed)}"
+    return (
+        f"**Observation 3**, the diagonal crosses S: {_confirmed(not missed)}. {found}; the lowest "
+        f"test NLL on the diagonal is an S in {best}."
     )
-    return Output(regret_figure(table), table, verdict)
 
 
-def _searches(scale: Scale) -> Parts:
-    return {title: Searches(data, scale.n_searches, scale.hidden, scale.search) for data, title in TITLES.items()}
+def spread_by_phase(found: Diagrams) -> tuple[pd.DataFrame, str]:
+    """Tabulate the spread over seeds by phase, and say in how many sets it is largest in O_I.
+
+    A cell of the table is "mean ± standard deviation" over seeds: the medians of both over the diagram's cells of that
+    phase, on test rows where the metric has splits.
+    """
+    rows, overfitted, unsteady = [], 0, dict.fromkeys(SPREAD_METRICS, 0)
+    for name, diagram in found.items():
+        summary = over_seeds(diagram)
+        overfitted += bool((summary["phase"] == Phase.O_I).any())
+        for metric, title in SPREAD_METRICS.items():
+            cells = {phase: _median_cell(summary, metric, phase) for phase in PHASES}
+            there = {phase: std for phase, (_, std) in cells.items() if np.isfinite(std)}
+            unsteady[metric] += max(there, key=lambda phase: there[phase]) == Phase.O_I
+            texts = {str(phase): _mean_and_std(*cells[phase]) for phase in PHASES}
+            rows.append({"set, metric": f"{name}, {title}", **texts})
+    counts = ", ".join(f"in the {title} on {unsteady[metric]}" for metric, title in SPREAD_METRICS.items())
+    return pd.DataFrame(rows), f"Of the {overfitted} sets that have an O_I, seeds differ most there {counts}."
+
+
+def _median_cell(summary: xr.Dataset, metric: str, phase: Phase) -> tuple[float, float]:
+    """Return the medians over a phase's cells of mean and std over seeds; NaN if no cell has this phase."""
+    scores = summary[metric]
+    there = (scores.sel(split="test") if "split" in scores.dims else scores).where(summary["phase"] == phase)
+    mean, std = (float(there.sel(statistic=name).median()) for name in ("mean", "std"))
+    return mean, std
+
+
+def _mean_and_std(mean: float, std: float) -> str:
+    """Return "mean ± std", or the sign for an absent value."""
+    return f"{number(mean)} ± {number(std, 2)}" if np.isfinite(std) else ABSENT
 
 
 OBSERVATIONS = {
     "observations": Exhibit("Section 4", "the paper's first two observations as numbers", summary_parts, observations),
-    "regret": Exhibit("beyond the paper", "what searching the diagonal alone costs", _searches, regret, fewest_seeds=2),
 }

@@ -1,7 +1,7 @@
-"""Parts that took long, in files small enough to lie beside the code: scores and labels, not what each model predicts.
+"""Save slow parts in files small enough for the repository: scores and labels, without the models' predictions.
 
-A diagram is NAME.nc.gz, a comparison NAME.csv; NAME.json has its settings, its seconds and the day it was finished.
-Each seed of a diagram is kept by itself: a long one can be made in several sittings, and with more seeds later.
+A diagram is saved as NAME.nc.gz, a comparison as NAME.csv; NAME.json has the settings, the seconds it took and the day
+it was finished. Each seed of a diagram is a file of its own, so that seeds can be added later.
 """
 
 import gzip
@@ -16,51 +16,52 @@ import xarray as xr
 
 from heteroscope.core import InputError, atomic_write
 from heteroscope.diagrams import CODES, decode_words, encode_words, without_rows
+from heteroscope.paper.parts import Result
 
-WORTH_KEEPING_SECONDS = 10.0
-DIAGRAM, TABLE = ".nc.gz", ".csv"
+WORTH_KEEPING_SECONDS = 10.0  # a part that took less is not saved: computing it again is as easy
+DIAGRAM, TABLE = ".nc.gz", ".csv"  # suffixes of the two kinds of files
 
 
-class Kept(NamedTuple):
-    """A part as it was kept, and how long it took."""
+class PartRecord(NamedTuple):
+    """The saved result of a part, and how long it took."""
 
-    found: xr.Dataset | pd.DataFrame
+    result: Result
     seconds: float
 
 
-def keep(folder: Path, name: str, found: Any, clock: dict[str, Any]) -> None:
-    """Write a part that took long; its JSON comes last, and without it nothing counts."""
-    if clock["seconds"] < WORTH_KEEPING_SECONDS:
+def save_part(folder: Path, name: str, result: Result, timing: dict[str, Any]) -> None:
+    """Write a part that took long; its JSON is written last, and a part without it counts as not saved."""
+    if timing["seconds"] < WORTH_KEEPING_SECONDS:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    if isinstance(found, pd.DataFrame):
+    if isinstance(result, pd.DataFrame):
         with atomic_write(folder / f"{name}{TABLE}") as partial:
-            found.to_csv(partial, index=False)
+            result.to_csv(partial, index=False)
     else:
         with atomic_write(folder / f"{name}{DIAGRAM}") as partial:
-            partial.write_bytes(gzip.compress(bytes(_slim(found).to_netcdf(engine="scipy")), mtime=0))
+            partial.write_bytes(gzip.compress(bytes(_compact(result).to_netcdf(engine="scipy")), mtime=0))
     with atomic_write(folder / f"{name}.json") as partial:
-        partial.write_text(json.dumps(clock, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(timing, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def recall(folder: Path, name: str) -> Kept | None:
-    """The part of that name if it was kept."""
-    clock = folder / f"{name}.json"
-    if not clock.is_file():
+def load_part(folder: Path, name: str) -> PartRecord | None:
+    """Return the saved part of that name, or None if there is none."""
+    timing = folder / f"{name}.json"
+    if not timing.is_file():
         return None
     try:
-        seconds = float(json.loads(clock.read_text(encoding="utf-8"))["seconds"])
+        seconds = float(json.loads(timing.read_text(encoding="utf-8"))["seconds"])
         table = folder / f"{name}{TABLE}"
         if table.is_file():
-            return Kept(pd.read_csv(table), seconds)
+            return PartRecord(pd.read_csv(table), seconds)
         with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
-            return Kept(decode_words(stored.load().drop_encoding()), seconds)
+            return PartRecord(decode_words(stored.load().drop_encoding()), seconds)
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
-        raise InputError(f"the record {clock} is damaged: remove it to compute the part again") from error
+        raise InputError(f"the record {timing} is damaged: remove it to compute the part again") from error
 
 
-def _slim(diagram: xr.Dataset) -> xr.Dataset:
-    """Scores in single precision, words as small integers, no rows."""
+def _compact(diagram: xr.Dataset) -> xr.Dataset:
+    """Return the diagram without rows, with scores in single precision and words as small integers."""
     slim = without_rows(diagram)
     for name, variable in slim.data_vars.items():
         if name in CODES:

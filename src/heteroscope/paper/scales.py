@@ -1,48 +1,79 @@
-"""How large a reproduction is: minutes on two cores, or the paper's own grids, seeds, points and networks."""
+"""The size of a reproduction: "small" takes minutes on two cores, "full" has the paper's grids, seeds and networks."""
 
 from typing import NamedTuple
 
 from heteroscope.core import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, defaults
 from heteroscope.datasets import climsim
-from heteroscope.paper.comparisons import SolarFlux
+from heteroscope.paper.comparison_parts import Comparison, Searches, SolarFlux
+from heteroscope.paper.diagram_parts import Networks, Theory
+
+UCI_SETS = ("concrete", "housing", "power", "yacht")
+SUMMARY_SETS = ("sine", *UCI_SETS)  # sets of the paper's summary, whose spread over seeds is shown
 
 
 class Scale(NamedTuple):
-    """Everything by which a small reproduction differs from a full one."""
+    """The settings in which a small and a full reproduction differ, and the parts that follow from them."""
 
     name: str
-    grid: tuple[float, ...]  # rho and gamma of networks
-    diagonal: tuple[float, ...]  # rho along rho = 1 - gamma; if empty, the cells of the grid that lie on it
+    grid: tuple[float, ...]  # rho and gamma of network diagrams
+    diagonal: tuple[float, ...]  # rho along rho = 1 - gamma; if empty, the diagonal cells of the grid are shown
     field_grid: tuple[float, ...]  # rho and gamma of the field theory
     points: int  # of the field theory
-    hysteresis_points: int
+    hysteresis_points: int  # of the field theory when rho is swept up and down
     hidden: tuple[int, ...]
-    max_steps: int | str  # of a network in a diagram
-    line_steps: int  # of a network on a line through it
-    n_seeds: int  # of a cell in the diagrams whose spread is shown
-    n_seeds_rest: int  # of a cell in all others
-    n_runs: int  # of a method in a table
-    n_searches: int  # runs on which the diagonal is searched against the whole square
+    max_steps: int | str  # per network of a diagram
+    line_steps: int  # per network along a line
+    n_seeds: int  # per cell of the diagrams whose spread over seeds is shown
+    n_seeds_rest: int  # per cell of all other diagrams
+    n_runs: int  # per method of a table
+    n_searches: int  # runs in which searches of the diagonal and of the whole square are compared
     search: tuple[tuple[str, int], ...]  # settings of HeteroskedasticRegressorCV
-    fit_steps: int  # of a baseline
-    solar_flux: SolarFlux  # on generated files, which have no more to tell than their size costs
-    published_flux: SolarFlux  # on ClimSim's own
-    seeds: int | None = None  # of a cell in any diagram, and runs of searches, if the user has asked for so many
+    fit_steps: int  # per baseline
+    solar_flux: SolarFlux  # on generated files: smaller than the published ones, as more rows would show nothing new
+    published_flux: SolarFlux  # on ClimSim's published files
+    seeds: int | None = None  # the user's choice of n_seeds, n_seeds_rest and n_searches; None for the scale's own
 
     def with_seeds(self, seeds: int | None) -> "Scale":
-        """The same scale with so many seeds in every diagram and runs of searches, or as it is."""
+        """Return the scale with this many seeds per cell and runs of searches, or unchanged if it is None."""
         if seeds is None:
             return self
         return self._replace(n_seeds=seeds, n_seeds_rest=seeds, n_searches=seeds, seeds=seeds)
 
     def with_climsim(self, folder: str) -> "Scale":
-        """The same scale with ClimSim's published files instead of generated ones."""
+        """Return the scale with ClimSim's published files in `folder` instead of generated ones."""
         return self._replace(solar_flux=self.published_flux._replace(files=folder))
 
+    def theory(self, data: str) -> Theory:
+        """Return the field theory of a simulated set."""
+        return Theory(data, self.field_grid, self.points)
 
-#: Values of the paper's grid: one far below, its middle, and every decade on the diagonal from 1e-3 to 1 - 1e-3.
+    def networks(
+        self,
+        data: str,
+        *,
+        n_seeds: int | None = None,
+        hidden: tuple[int, ...] | None = None,
+        max_steps: int | str | None = None,
+        start: str | float = "he",
+    ) -> Networks:
+        """Return the networks of a data set over the grid; None stands for the scale's own setting."""
+        if n_seeds is None:
+            n_seeds = self.n_seeds if data in SUMMARY_SETS else self.n_seeds_rest
+        return Networks(data, self.grid, self.grid, n_seeds, hidden or self.hidden, max_steps or self.max_steps, start)
+
+    def comparison(self, data: str) -> Comparison:
+        """Return the four methods of the paper's tables on a data set."""
+        return Comparison(data, self.n_runs, self.hidden, self.search, self.fit_steps)
+
+    def searches(self, data: str) -> Searches:
+        """Return the searches of the diagonal and of the whole square on a data set."""
+        return Searches(data, self.n_searches, self.hidden, self.search)
+
+
+#: Some values of the paper's grid: 1e-6, and values v from 1e-3 to 1 - 1e-3 such that 1 - v is among them, too.
 SMALL_GRID = (1e-6, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999)
 
+# ClimSim at both scales; the paper trains for PAPER_EPOCHS passes over all training rows.
 SMALL_FLUX = SolarFlux("", 10_000, 2, (32, 32, 32), climsim.PAPER_BATCH, n_points=7, max_steps=400)
 PAPER_FLUX = SolarFlux(
     "",

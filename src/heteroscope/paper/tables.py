@@ -1,39 +1,45 @@
-"""The tables of the paper: its printed numbers beside those that come out here, and what the rule of selection does."""
+"""The tables of the paper, its printed numbers beside ours, and a table of the two selection rules."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import pandas as pd
 
-from heteroscope.paper.comparisons import Comparison
-from heteroscope.paper.printed import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
-from heteroscope.paper.recipe import Exhibit, Output, Parts
+from heteroscope.paper.exhibits import Exhibit, Output
+from heteroscope.paper.formatting import number, plus_minus
+from heteroscope.paper.parts import Parts
+from heteroscope.paper.printed_numbers import BETA_NLL, ENSEMBLE, LARGE, OURS, SMALL, Printed
 from heteroscope.paper.scales import Scale
-from heteroscope.paper.text import number, plus_minus
 
+#: Metrics of the tables, and their titles.
 METRICS = {"ece": "ECE", "mean_mse": "mean MSE", "std_mse": "std MSE"}
-#: A method's column, and that of the paper beside which it stands.
+#: Title of each method, and the name under which the paper prints it, if it does.
 METHODS = {
     "paper": ("ours, paper's rule", OURS),
     "held-out": ("ours, held-out", None),
     "beta-nll": ("beta-NLL", BETA_NLL),
     "mle-ensemble": ("MLE ensemble", ENSEMBLE),
 }
-NOT_RUN = "-"
+NOT_RUN = "-"  # cell of a table for a set that was not run
 SOLAR_FLUX = "solar flux"
+# Sets of the paper's two tables besides the solar flux.
 SMALL_SETS = ("sine", "concrete", "housing", "power", "yacht")
 LARGE_SETS = ("cubic", "curve", "sine", "concrete", "housing", "power", "yacht")
 
-Records = Mapping[str, pd.DataFrame]
+#: Scores by data set: one row per method and run.
+Records: TypeAlias = Mapping[str, pd.DataFrame]
 
 
-def comparisons(data_sets: Sequence[str], scale: Scale) -> Parts:
-    """The same methods on each set, and on ClimSim's solar flux."""
-    tables = {data: Comparison(data, scale.n_runs, scale.hidden, scale.search, scale.fit_steps) for data in data_sets}
-    return {**tables, SOLAR_FLUX: scale.solar_flux}
+def comparisons(data_sets: Sequence[str], scale: Scale) -> Parts[pd.DataFrame]:
+    """Return the comparison of the four methods on each set and on ClimSim's solar flux."""
+    return {**{data: scale.comparison(data) for data in data_sets}, SOLAR_FLUX: scale.solar_flux}
 
 
 def beside_printed(found: Records, paper: Printed, methods: Sequence[str]) -> pd.DataFrame:
-    """One row a set and metric, the paper's column left of ours; a set that was not run keeps the paper's numbers."""
+    """Return one row per set and metric, with the paper's numbers in the column before ours.
+
+    A set that was not run has the paper's numbers only.
+    """
     return pd.DataFrame(
         [
             {
@@ -47,13 +53,14 @@ def beside_printed(found: Records, paper: Printed, methods: Sequence[str]) -> pd
 
 
 def _title(data: str, found: Records) -> str:
-    """The set's name; generated rows are called so."""
+    """Return the set's name, followed by the source of its files if the records name one."""
     if data in found and "source" in found[data]:
         return f"{data} ({found[data]['source'].iat[0]})"
     return data
 
 
 def _row(records: pd.DataFrame | None, metric: str, cells: dict[str, str], methods: Sequence[str]) -> dict[str, str]:
+    """Return the cells of one row: the paper's number if it prints one, then ours, for each method."""
     row = {}
     for method in methods:
         title, column = METHODS[method]
@@ -64,14 +71,17 @@ def _row(records: pd.DataFrame | None, metric: str, cells: dict[str, str], metho
 
 
 def _scores(records: pd.DataFrame, method: str, metric: str) -> pd.Series:
+    """Return one score per run of a method."""
     return records.loc[records["method"] == method].set_index("split")[metric]
 
 
 def _small(found: Records) -> Output:
+    """Return the paper's Table 2 beside our numbers."""
     return Output(table=beside_printed(found, SMALL, ["paper", "held-out", "beta-nll"]))
 
 
 def _large(found: Records) -> Output:
+    """Return the paper's Table 5 beside our numbers, and count the sets on which ours beats the MLE ensemble."""
     wins = {metric: sets_won(found, "held-out", "mle-ensemble", metric) for metric in ("mean_mse", "std_mse", "nll")}
     verdict = (
         f"Against the MLE ensemble, ours with held-out selection has the lower mean MSE on {wins['mean_mse']} of "
@@ -81,13 +91,13 @@ def _large(found: Records) -> Output:
 
 
 def sets_won(found: Records, method: str, other: str, metric: str) -> int:
-    """On how many sets the first method has the lower mean over runs."""
+    """Return the number of sets on which `method` has a lower mean over runs than `other`."""
     means = [(_scores(one, method, metric).mean(), _scores(one, other, metric).mean()) for one in found.values()]
     return sum(bool(ours < theirs) for ours, theirs in means)
 
 
 def selection(found: Records) -> Output:
-    """Both rules on the same runs: test scores, and how often the paper's rule has the higher NLL."""
+    """Compare the two selection rules on the same runs: test scores, and how often the paper's has the higher NLL."""
     rows, worse, runs = [], 0, 0
     for data, records in found.items():
         by_rule = {rule: _scores(records, rule, "nll") for rule in ("paper", "held-out")}
@@ -105,12 +115,12 @@ def selection(found: Records) -> Output:
 
 
 def _std_vanished(records: pd.DataFrame) -> bool:
-    """Where std -> 0, std MSE tends to mean MSE."""
+    """Say whether the predicted std is near zero: std MSE tends to mean MSE as std -> 0."""
     std_mse, mean_mse = (_scores(records, "paper", metric).mean() for metric in ("std_mse", "mean_mse"))
     return bool(abs(std_mse / mean_mse - 1) < 0.1)
 
 
-TABLES = {
+TABLES: dict[str, Exhibit[pd.DataFrame]] = {
     "small-table": Exhibit(
         "Table 2",
         "mean and std MSE of ours and beta-NLL beside the printed ones",

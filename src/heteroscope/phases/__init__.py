@@ -1,4 +1,4 @@
-"""The five phases: the label of a fit, and the diagnosis in words."""
+"""The five phases: label a fit with one of them, and describe it in a few sentences."""
 
 from heteroscope.phases.diagnosis import diagnose
 from heteroscope.phases.labels import RUNAWAY_SCORE, Observables, Phase, label, observe

@@ -1,6 +1,7 @@
-"""Which of the five phases a fit is in, by one written rule on dimensionless observables.
+"""Label a fit with one of the five phases, by one rule on dimensionless observables.
 
-The same rule labels networks and the field theory; `docs/phases.md` explains it.
+The same rule labels networks and the field theory. With r = y - mean and precision = 1 / std^2, an honest std gives a
+mean of precision r^2 of 1. `docs/phases.md` explains the thresholds.
 """
 
 from enum import StrEnum
@@ -11,15 +12,15 @@ from jaxtyping import Float
 
 from heteroscope.distributions import squared_score
 
-FLAT_MEAN = 0.95  # share of the target's variance left in the training residuals above which the mean is flat
-FLAT_PRECISION = 0.05  # standard deviation of log precision over the training rows below which the precision is flat
-MEMORISED_STD = 0.05  # mean (std - |r|)^2 / mean r^2 below which std retraces each residual; 0.40 for honest noise
-RUNAWAY_SCORE = 0.05  # mean of precision * r^2 on training rows below which the mean has outrun the std; 1 if honest
-OVERCONFIDENT = 3.0  # mean of precision * r^2 on held-out rows above which the std is far too small; 1 if honest
+FLAT_MEAN = 0.95  # the mean is flat if more than this share of the target's variance remains in the training residuals
+FLAT_PRECISION = 0.05  # the precision is flat if the std of log precision over the training rows is smaller
+MEMORISED_STD = 0.05  # the std follows each residual if mean (std - |r|)^2 / mean r^2 is smaller; 0.40 for honest noise
+RUNAWAY_SCORE = 0.05  # the mean has fitted the training rows faster than the std if mean precision r^2 is smaller
+OVERCONFIDENT = 3.0  # the std is far too small if mean precision r^2 on held-out rows is larger
 
 
 class Phase(StrEnum):
-    """The four bad phases and the good one."""
+    """The phase of a fit: U_I and U_II underfit, O_I and O_II overfit, S is good."""
 
     U_I = "U_I"
     U_II = "U_II"
@@ -29,21 +30,35 @@ class Phase(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """What a model in this phase does, in one sentence."""
+        """What a fit in this phase looks like, in one sentence."""
         return _MEANINGS[self]
 
 
 _MEANINGS = {
-    Phase.U_I: "underfit: mean and std are both constant, as if the inputs had not been seen",
-    Phase.U_II: "underfit mean: the mean is constant, but the std still follows the data",
-    Phase.O_I: "overfit mean: the mean memorises the training rows and the std is far too small",
-    Phase.O_II: "overfit std: the std retraces the training residuals instead of the noise behind them",
-    Phase.S: "good: the mean follows the data, and the std holds on rows it has not seen",
+    Phase.U_I: "underfit: mean and std are both constant, so the inputs have no effect",
+    Phase.U_II: "underfit mean: the mean is constant, but the std follows the data",
+    Phase.O_I: "overfit mean: the mean memorises the training rows, and the std is far too small",
+    Phase.O_II: "overfit std: the std follows each training residual instead of the noise",
+    Phase.S: "good: the mean follows the data, and the std matches the errors on new rows",
 }
 
 
 class Observables(NamedTuple):
-    """Dimensionless numbers that decide the phase; `held_out_score` is None where no rows were held out."""
+    """The dimensionless numbers that decide the phase, with r = y - mean on the training rows.
+
+    Attributes
+    ----------
+    residual_share : float
+        mean r^2 / variance of y.
+    log_precision_spread : float
+        Standard deviation of log(1 / std^2) over the rows.
+    std_mismatch : float
+        mean (std - |r|)^2 / mean r^2.
+    training_score : float
+        mean (r / std)^2.
+    held_out_score : float or None
+        mean (r / std)^2 of held-out rows; None if no rows were held out.
+    """
 
     residual_share: float
     log_precision_spread: float
@@ -59,7 +74,22 @@ def observe(
     weight: Float[np.ndarray, " point"] | None = None,
     held_out_score: float | None = None,
 ) -> Observables:
-    """The observables of a fit on its training rows: averages of squares, so that no unit is left in them."""
+    """Compute the observables of a fit from its training rows.
+
+    Parameters
+    ----------
+    y, mean, std : ndarray of shape (n_rows,)
+        Targets and predictions, in the same units.
+    weight : ndarray of shape (n_rows,) or None, default=None
+        Weights of the rows in all averages; None counts them equally.
+    held_out_score : float or None, default=None
+        Copied into the result.
+
+    Returns
+    -------
+    Observables
+        Dimensionless numbers.
+    """
     residual = np.asarray(y, float) - mean
     spread = np.sqrt(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
     log_precision = -2.0 * np.log(std)
@@ -77,21 +107,34 @@ def observe(
 
 
 def label(found: Observables, runaway: bool = False) -> Phase:
-    """The phase of a fit; without held-out rows the training rows alone must show that it is overconfident.
+    """Return the phase of a fit.
 
     1. Flat mean and flat precision: U_I.
-    2. Overconfident (held-out rows lie far outside the std; without them: a runaway, or a std that retraces the
-       residuals): O_II if the mean is flat or the std retraces the residuals, O_I otherwise.
+    2. Overconfident: O_II if the mean is flat or the std follows each residual, else O_I. A fit is overconfident if
+       its held-out score exceeds OVERCONFIDENT; without held-out rows, if its training is a runaway (by its status or
+       a training score below RUNAWAY_SCORE) or its std follows each residual.
     3. Flat mean: U_II. Otherwise: S.
+
+    Parameters
+    ----------
+    found : Observables
+        The observables of the fit.
+    runaway : bool, default=False
+        Whether a training ended as `Status.RUNAWAY`; used only without held-out rows.
+
+    Returns
+    -------
+    Phase
+        The label.
     """
     flat_mean = found.residual_share > FLAT_MEAN
     if flat_mean and found.log_precision_spread < FLAT_PRECISION:
         return Phase.U_I
-    retraced = found.std_mismatch < MEMORISED_STD
+    follows_residuals = found.std_mismatch < MEMORISED_STD
     if found.held_out_score is None:
-        overconfident = runaway or retraced or not found.training_score >= RUNAWAY_SCORE
+        overconfident = runaway or follows_residuals or not found.training_score >= RUNAWAY_SCORE
     else:
-        overconfident = not found.held_out_score <= OVERCONFIDENT  # also where a broken model gives NaN
+        overconfident = not found.held_out_score <= OVERCONFIDENT  # NaN counts as overconfident
     if overconfident:
-        return Phase.O_II if flat_mean or retraced else Phase.O_I
+        return Phase.O_II if flat_mean or follows_residuals else Phase.O_I
     return Phase.U_II if flat_mean else Phase.S

@@ -1,11 +1,11 @@
-"""Datasets -> matplotlib figures. Nothing here trains: what is drawn was handed over, averaged over seeds at most."""
+"""Draw phase diagrams, fits and searches as matplotlib figures. Nothing is trained or scored here."""
 
 from heteroscope.plots.cells import edges
-from heteroscope.plots.diagonal import diagonal_figure
-from heteroscope.plots.field import fold_figure
+from heteroscope.plots.fold import fold_figure
 from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
+from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.slices import diagonal_slices
 from heteroscope.plots.style import (
     BLUE,

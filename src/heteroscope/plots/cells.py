@@ -1,4 +1,4 @@
-"""What all figures of diagrams read off a Dataset: numbers over seeds, the phase most seeds are in, the fold."""
+"""Read from a diagram what its figures draw: values over seeds, the most frequent phase of each cell, the fold."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -14,13 +14,13 @@ from heteroscope.diagrams import CELL, majority_phase, std_over_seeds
 Diagrams = xr.Dataset | Mapping[str, xr.Dataset]
 GridValues = Float[np.ndarray, "rho gamma"]
 
-LOST = (Status.RUNAWAY, Status.NOT_FINITE)
-LARGEST = 1e150  # whose square is still a number: infinities are drawn as this
+LOST = (Status.RUNAWAY, Status.NOT_FINITE)  # endings without a usable model
+LARGEST = 1e150  # infinities are drawn as this value, whose square is still finite
 
 
 def by_name(diagrams: Diagrams) -> dict[str, xr.Dataset]:
-    """Each diagram under its name; one alone is called as its data set is."""
-    if isinstance(diagrams, xr.Dataset):  # which is a Mapping, too
+    """Return each diagram under its name; a single Dataset has the name of its data set."""
+    if isinstance(diagrams, xr.Dataset):  # a Dataset is a Mapping, too
         return {str(diagrams.attrs.get("data_set", "")): diagrams}
     if not diagrams:
         raise InputError("there is no diagram to draw: give a Dataset, or a dictionary of names and Datasets")
@@ -28,28 +28,28 @@ def by_name(diagrams: Diagrams) -> dict[str, xr.Dataset]:
 
 
 class Cells(NamedTuple):
-    """One diagram without its seeds. `phase` holds the words of `Phase`, or "" where no seed has finished."""
+    """A diagram summarised over its seeds. `phase` holds names of `Phase`, or "" where no seed has finished."""
 
     rho: Float[np.ndarray, " rho"]
     gamma: Float[np.ndarray, " gamma"]
     phase: Shaped[np.ndarray, "rho gamma"]
-    agreement: GridValues  # the share of the finished seeds that are in that phase
-    lost: Bool[np.ndarray, "rho gamma"]  # more than half of the finished seeds are runaway or not finite
-    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty for networks
+    agreement: GridValues  # share of the finished seeds that are in that phase
+    lost: Bool[np.ndarray, "rho gamma"]  # whether more than half of the finished seeds are runaway or not finite
+    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty for a diagram of networks
 
     @property
     def rho_edges(self) -> Float[np.ndarray, " edge"]:
-        """The borders of the cells along rho."""
+        """Borders of the cells along rho."""
         return edges(self.rho)
 
     @property
     def gamma_edges(self) -> Float[np.ndarray, " edge"]:
-        """The borders of the cells along gamma."""
+        """Borders of the cells along gamma."""
         return edges(self.gamma)
 
 
 def read_cells(diagram: xr.Dataset) -> Cells:
-    """What is common to all figures of a diagram."""
+    """Summarise a diagram over its seeds."""
     cell = diagram[["phase", "status"]].transpose(*CELL)
     majority = majority_phase(diagram).transpose("rho", "gamma").values.astype(str)
     phase, status = (cell[name].values.astype(str) for name in ("phase", "status"))
@@ -65,7 +65,7 @@ def read_cells(diagram: xr.Dataset) -> Cells:
 
 
 def _fold(diagram: xr.Dataset) -> Float[np.ndarray, "2 fold"]:
-    """The curve as far as the borders of the outer cells, straight in the logit beyond its last points."""
+    """Return the fold, extended to the borders of the outer cells along straight lines in the logits."""
     if "fold_rho" not in diagram:
         return np.empty((2, 0))
     curve = logit(np.array([diagram["fold_rho"], diagram["fold_gamma"]], dtype=float))
@@ -79,9 +79,9 @@ def _fold(diagram: xr.Dataset) -> Float[np.ndarray, "2 fold"]:
 
 
 def summarised(diagram: xr.Dataset, metric: str, split: str, statistic: str = "mean") -> GridValues:
-    """The mean or the standard deviation of a metric over the seeds that have a number; NaN where none has."""
+    """Return the mean or standard deviation of a metric over the seeds that have a value; NaN where none has one."""
     if statistic not in ("mean", "std"):
-        raise InputError(f"statistic={statistic!r}: choose 'mean' or 'std', both over seeds")
+        raise InputError(f"statistic={statistic!r}: choose 'mean' or 'std' over seeds")
     values = by_seed(diagram, metric, split)
     if statistic == "mean":
         return values.mean("seed").values
@@ -89,13 +89,13 @@ def summarised(diagram: xr.Dataset, metric: str, split: str, statistic: str = "m
 
 
 def by_seed(diagram: xr.Dataset, metric: str, split: str) -> xr.DataArray:
-    """A metric over rho, gamma and seed; infinities are cut to LARGEST."""
+    """Return a metric over rho, gamma and seed, clipped to +-LARGEST."""
     known = [str(name) for name, one in diagram.data_vars.items() if _is_metric(one)]
     if metric not in known:
         raise InputError(f"the diagram has no metric {metric!r}: choose one of {', '.join(known)}")
     values = diagram[metric].astype(float)
     if "split" in values.dims:
-        values = values.sel(split=judged_on(diagram, split))
+        values = values.sel(split=shown_split(diagram, split))
     return values.clip(-LARGEST, LARGEST).transpose(*CELL)
 
 
@@ -103,15 +103,26 @@ def _is_metric(values: xr.DataArray) -> bool:
     return values.dtype.kind in "fi" and set(CELL) <= set(values.dims) <= {*CELL, "split"}
 
 
-def judged_on(diagram: xr.Dataset, split: str) -> str:
-    """The split itself, or the training rows of a diagram that has no others; figures say which they show."""
+def shown_split(diagram: xr.Dataset, split: str) -> str:
+    """Return the split if the diagram has it, else "train"; figures say which one they show."""
     if split not in ("train", "test"):
         raise InputError(f"split={split!r}: choose 'train' or 'test'")
     return split if split in diagram["split"].values else "train"
 
 
 def edges(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " edge"]:
-    """Borders half way between neighbours in the logit, and as far outside the first and the last."""
+    """Return the borders of cells: half way between neighbours in the logit.
+
+    Parameters
+    ----------
+    values : array of shape (value,)
+        Increasing values of rho or gamma, between 0 and 1.
+
+    Returns
+    -------
+    array of shape (value + 1,)
+        The outer borders are as far from the first and last values as the borders next to them.
+    """
     z = logit(values)
     middle = (z[1:] + z[:-1]) / 2
     first, last = (z[0] - middle[0], z[-1] - middle[-1]) if len(z) > 1 else (-1.0, 1.0)

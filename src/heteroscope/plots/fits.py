@@ -1,4 +1,4 @@
-"""A typical model of a phase: its fit where there is one input, its residuals against its std where there are more."""
+"""Draw one model of a diagram: its fit if there is one input, else its residuals against its std."""
 
 import math
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -15,10 +16,10 @@ from matplotlib.ticker import LogLocator, NullLocator
 from heteroscope.phases import Phase
 from heteroscope.plots.style import GREY, INK, PHASE_COLOURS, PHASE_NAMES, number_text
 
-SHOWN = 400  # data points drawn, at most
-WINDOW = 60  # data points of the close-up that shows what an overfit field follows
-HEADROOM = 0.15  # of the data's range, shown above and below the data whatever the bands do
-BANDS = ((2, 0.18), (1, 0.28))  # how many std, and how opaque
+SHOWN = 400  # most data points that are drawn
+WINDOW = 60  # data points of the close-up of an overfit field
+HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
+BANDS = ((2, 0.18), (1, 0.28))  # width in std and opacity of each band
 
 TRAIN: dict[str, Any] = {"linestyle": "", "marker": "o", "color": GREY, "markersize": 2.2, "markerfacecolor": "none"}
 TRAIN |= {"markeredgewidth": 0.5, "zorder": 2}
@@ -27,7 +28,7 @@ EQUAL: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1}
 
 
 class PlottedFit(NamedTuple):
-    """One model of one cell on the kept rows; NaN in mean and std if it has run away."""
+    """Predictions of one model of one cell on the rows that the diagram keeps; NaN for a runaway of the theory."""
 
     phase: Phase
     rho: float
@@ -40,7 +41,7 @@ class PlottedFit(NamedTuple):
 
 
 def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedFit:
-    """The first seed that is in the phase there, and has a fit if any of them has."""
+    """Return the cell's first seed that is in the phase, preferably one with finite predictions."""
     here = diagram.isel(rho=cell[0], gamma=cell[1])
     in_phase = here["phase"].values.astype(str) == phase
     has_fit = here["mean"].notnull().all("row").values
@@ -58,7 +59,7 @@ def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedF
 
 
 def draw_fit(ax: Axes, fit: PlottedFit) -> None:
-    """Training rows, mean and bands of one and two std; of an overfit field a close-up, since it follows every row."""
+    """Draw training rows, mean and bands of one and two std; of an overfit field a close-up, as it follows each row."""
     order = np.argsort(fit.x[:, 0], kind="stable")
     close_up = fit.phase in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
     if close_up:
@@ -83,7 +84,7 @@ def draw_fit(ax: Axes, fit: PlottedFit) -> None:
 
 
 def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> None:
-    """|y - mean| against std, row by row: honest rows lie about the line where both are equal, two thirds below it."""
+    """Draw |y - mean| against std for each row; if the std is right, two thirds of the rows are below the diagonal."""
     ax.set_xscale("log")
     ax.set_yscale("log")
     residual = np.clip(np.abs(fit.y - fit.mean), *limits)
@@ -100,15 +101,15 @@ def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> No
 
 
 def residual_limits(fits: Iterable[PlottedFit]) -> tuple[float, float]:
-    """Both axes of all these fits: what lies beyond is drawn at the border."""
+    """Return limits for both axes of all fits; values beyond them are drawn at the border."""
     sizes = np.concatenate([np.empty(0), *(part for fit in fits for part in (np.abs(fit.y - fit.mean), fit.std))])
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     low, high = np.quantile(sizes, [0.05, 1.0]) if len(sizes) else (0.1, 1.0)
     return max(low, 1e-4 * high) / 1.5, high * 1.5
 
 
-def fit_legend(several_inputs: bool) -> dict[str, Any]:
-    """What `draw_fit` draws, or `draw_residuals` if there are several inputs."""
+def fit_legend(several_inputs: bool) -> dict[str, Artist]:
+    """Return the legend of `draw_fit`, or of `draw_residuals` if there are several inputs."""
     if several_inputs:
         return {
             "training rows": Line2D([], [], **TRAIN),
@@ -133,7 +134,7 @@ def _say_if_lost(ax: Axes, fit: PlottedFit) -> None:
 
 
 def _number(value: float) -> str:
-    """0.3 as it is, 0.0001 as 10^-4 and 0.9999 as 1 - 10^-4."""
+    """Write 0.3 as it is, 0.0001 as 10^-4 and 0.9999 as 1 - 10^-4."""
     if value > 0.95:
         return f"1 - {_number(1 - value)}"
     exponent = round(math.log10(value))

@@ -1,12 +1,13 @@
-"""Metrics of diagrams as heat maps over (rho, gamma): one row a metric, one column a diagram."""
+"""Draw metrics of diagrams as heat maps over (rho, gamma): one row per metric, one column per diagram."""
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import AsinhNorm, LogNorm, Normalize
@@ -15,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, LogLocator, MaxNLocator, NullLocator
 
 from heteroscope.core import InputError
-from heteroscope.plots.cells import Cells, Diagrams, GridValues, by_name, judged_on, read_cells, summarised
+from heteroscope.plots.cells import Cells, Diagrams, GridValues, by_name, read_cells, shown_split, summarised
 from heteroscope.plots.panels import (
     BOUNDARY,
     HALO,
@@ -34,18 +35,20 @@ from heteroscope.plots.regions import Regions, smooth_regions
 from heteroscope.plots.style import house_style, literal, metric_name, tick_text
 
 MAIN_METRICS = ("mean_mse", "std_mse", "mean_energy", "precision_energy")
-QUANTILES = (0.02, 0.98)  # of all cells on a colour scale; what lies beyond has the colour of its end
-SMALLEST = 1e-24  # share of a logarithmic scale's upper end: rounding, which would take most of the colours
+QUANTILES = (0.02, 0.98)  # a colour scale runs between these quantiles of its cells; values beyond have its end colours
+SMALLEST = 1e-24  # lowest end of a logarithmic scale, as a share of its upper end: smaller values are rounding errors
 COLOURS = "viridis"
 
-PANEL = 1.25  # inches a side
+PANEL = 1.25  # width and height in inches
 GAP = 0.13  # inches between panels
-TICK_LABELS = 0.33  # inches that the numbers beside an axis or a colour bar need
-TITLE_WIDTH = 17  # letters over a panel
-TITLE_LINE = 0.16  # inches
+TICK_LABELS = 0.33  # inches for the numbers beside an axis or a colour bar
+TITLE_WIDTH = 17  # letters per line of a panel's title
+TITLE_LINE = 0.16  # inches per line of a title
 
 
 class _Column(NamedTuple):
+    """One diagram of the figure."""
+
     title: str
     diagram: xr.Dataset
     cells: Cells
@@ -59,10 +62,26 @@ def diagram_array(
     statistic: str = "mean",
     shared_scale: bool = True,
 ) -> Figure:
-    """The mean over seeds of each metric, or with statistic="std" its standard deviation, in logarithmic colours.
+    """Draw metrics of diagrams as heat maps with logarithmic colours, one row per metric and one column per diagram.
 
-    A colour scale runs between two quantiles of the metric over all diagrams, or over each one if it is not shared.
-    Lines bound the phases that most seeds are in; runaways are hatched, and cells that are not there yet are white.
+    Lines separate the phases that most seeds are in. Runaways are hatched; cells without a finished model are white.
+
+    Parameters
+    ----------
+    diagrams : xarray.Dataset or mapping of names to Datasets
+        What `phase_diagram` or `field_diagram` returned.
+    metrics : sequence of str, default=("mean_mse", "std_mse", "mean_energy", "precision_energy")
+        Variables of the diagrams.
+    split : {"test", "train"}, default="test"
+        Rows on which the metrics were measured; a diagram without test rows shows its training rows and says so.
+    statistic : {"mean", "std"}, default="mean"
+        Mean or standard deviation over seeds.
+    shared_scale : bool, default=True
+        Whether all diagrams share one colour scale per metric. A scale runs from the 2 % to the 98 % quantile.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     if not metrics:
         raise InputError("there is no metric to draw: give at least one name, such as 'mean_mse'")
@@ -86,16 +105,16 @@ def diagram_array(
 
 def _column(name: str, diagram: xr.Dataset, split: str, statistic: str) -> _Column:
     if statistic == "std" and diagram.sizes["seed"] < 2:
-        raise InputError(f"{name!r} holds one seed, which has no standard deviation: leave it out, or train more seeds")
+        raise InputError(f"{name!r} holds one seed, so it has no std: leave it out, or train more seeds")
     cells = read_cells(diagram)
     title = literal(name, TITLE_WIDTH)
-    if judged_on(diagram, split) != split:
+    if shown_split(diagram, split) != split:
         title += "\n(training rows)"
     return _Column(title, diagram, cells, smooth_regions(cells))
 
 
 def _panels(
-    columns: list[_Column], n_rows: int, shared_scale: bool, legend: dict[str, Any]
+    columns: list[_Column], n_rows: int, shared_scale: bool, legend: dict[str, Artist]
 ) -> tuple[Figure, np.ndarray]:
     bar = 0.2 + TICK_LABELS
     gaps = [
@@ -110,7 +129,7 @@ def _panels(
 
 
 def _same_gamma(left: _Column, right: _Column) -> bool:
-    """Whether two neighbours can share the numbers of their vertical axis."""
+    """Return whether two neighbouring diagrams can share the tick labels of the vertical axis."""
     return np.array_equal(left.cells.gamma_edges[[0, -1]], right.cells.gamma_edges[[0, -1]])
 
 
@@ -124,8 +143,8 @@ def _label(axes: np.ndarray, columns: list[_Column]) -> None:
         ax.set_xlabel(r"$\rho$", labelpad=1)
 
 
-class _Scale(NamedTuple):
-    """The ends of a colour scale; logarithmic, or with negative numbers linear near zero and logarithmic beyond."""
+class _ColourScale(NamedTuple):
+    """A colour scale: logarithmic, or if there are negative values linear near zero and logarithmic beyond."""
 
     low: float
     high: float
@@ -133,11 +152,12 @@ class _Scale(NamedTuple):
     extend: Literal["neither", "min", "max", "both"]
 
     def norm(self) -> Normalize:
+        """Return matplotlib's map from values to colours."""
         return LogNorm(self.low, self.high) if self.logarithmic else AsinhNorm(1.0, self.low, self.high)
 
 
-def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _Scale:
-    """From quantile to quantile; the colour bar ends in an arrow where values lie beyond."""
+def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _ColourScale:
+    """Return the scale between two quantiles of the values; its colour bar has an arrow where values lie beyond."""
     known = np.concatenate([one[np.isfinite(one)] for one in values])
     positive = known[known > 0]
     logarithmic = not (known < 0).any()
@@ -156,14 +176,14 @@ def _scale(values: Sequence[Float[np.ndarray, "_ _"]]) -> _Scale:
         (False, True): "max",
         (True, True): "both",
     }
-    return _Scale(float(low), float(high), logarithmic, ends[beyond])
+    return _ColourScale(float(low), float(high), logarithmic, ends[beyond])
 
 
-def _draw(ax: Axes, column: _Column, values: GridValues, scale: _Scale) -> QuadMesh:
+def _draw(ax: Axes, column: _Column, values: GridValues, scale: _ColourScale) -> QuadMesh:
     cells = column.cells
     diagram_axes(ax, cells, n_ticks=4)
     if scale.logarithmic:
-        values = np.maximum(values, np.finfo(float).tiny)  # a zero has the lowest colour, not none
+        values = np.maximum(values, np.finfo(float).tiny)  # zeros get the lowest colour instead of none
     image = ax.pcolormesh(
         cells.rho_edges, cells.gamma_edges, values.T, cmap=COLOURS, norm=scale.norm(), rasterized=True
     )
@@ -174,7 +194,7 @@ def _draw(ax: Axes, column: _Column, values: GridValues, scale: _Scale) -> QuadM
     return image
 
 
-def _colour_bar(ax: Axes, image: QuadMesh, scale: _Scale) -> None:
+def _colour_bar(ax: Axes, image: QuadMesh, scale: _ColourScale) -> None:
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.06, 0.0, 0.07, 1.0)), extend=scale.extend, extendfrac=0.07)
     bar.ax.tick_params(length=2, pad=2, labelsize=7)
     bar.outline.set_linewidth(0.5)
@@ -187,5 +207,5 @@ def _colour_bar(ax: Axes, image: QuadMesh, scale: _Scale) -> None:
     bar.ax.yaxis.set_minor_locator(NullLocator())
 
 
-def _legend(columns: list[_Column]) -> dict[str, Any]:
+def _legend(columns: list[_Column]) -> dict[str, Artist]:
     return {"boundary of phases": Line2D([], [], **BOUNDARY)} | marks(column.cells for column in columns)

@@ -1,10 +1,11 @@
-"""Which phase each cell is in: maps of diagrams side by side, and the theory's boundaries over those of networks."""
+"""Draw the phase of each cell of diagrams side by side, with the theory's boundaries over those of networks."""
 
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -29,21 +30,31 @@ from heteroscope.plots.panels import (
 from heteroscope.plots.regions import smooth_regions
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal
 
-PANEL = 2.0  # inches a side
-GAP = 0.55  # inches, with the numbers of an axis of its own
-TITLE_WIDTH = 26  # letters over a panel
-MOVED_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
-MOVED_BOUNDARY: dict[str, Any] = MOVED_FOLD | {"linewidth": 1.0}
-FULL, FAINT = 0.65, 0.2  # how much of its colour a cell shows if all seeds agree, and if hardly two do
+PANEL = 2.0  # width and height in inches
+GAP = 0.55  # inches between panels, with room for tick labels
+TITLE_WIDTH = 26  # letters per line of a panel's title
+THEORY_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
+THEORY_BOUNDARY: dict[str, Any] = THEORY_FOLD | {"linewidth": 1.0}
+FULL, FAINT = 0.65, 0.2  # strength of a cell's colour if all seeds agree, and if hardly any do
 
-Curve = Float[np.ndarray, "2 _"]  # rho and gamma along it
+Curve = Float[np.ndarray, "2 _"]  # rho and gamma along a curve
 
 
 def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
-    """Each cell in the colour of the phase that most seeds are in, paler the fewer they are.
+    """Draw each cell in the colour of the phase that most of its seeds are in, paler if fewer seeds agree.
 
-    `theory`, a field theory's diagram, has its fold and the boundaries of its phases drawn over those of networks. With
-    `shift`, a network's (log alpha, log beta) plus this shift are the theory's, as in `Agreement`.
+    Parameters
+    ----------
+    diagrams : xarray.Dataset or mapping of names to Datasets
+        What `phase_diagram` or `field_diagram` returned.
+    theory : xarray.Dataset, optional
+        A field theory's diagram, whose fold and phase boundaries are drawn over the diagrams of networks.
+    shift : tuple of two floats, default=(0.0, 0.0)
+        Difference of units, as in `Agreement`: (log alpha, log beta) of a network plus `shift` is that of the theory.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     named = by_name(diagrams)
     cells = [read_cells(diagram) for diagram in named.values()]
@@ -59,9 +70,9 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
             draw_diagonal(ax, one)
             draw_fold(ax, one)
             if not one.fold.size:
-                ax.plot(*fold, **MOVED_FOLD)
+                ax.plot(*fold, **THEORY_FOLD)
                 for boundary in boundaries:
-                    ax.plot(*boundary, **MOVED_BOUNDARY)
+                    ax.plot(*boundary, **THEORY_BOUNDARY)
             ax.set_title(title, fontsize=9)
             ax.set_xlabel(r"$\rho$", labelpad=1)
             ax.tick_params(length=2.5, pad=2)
@@ -71,15 +82,15 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
 
 
 def _lines(theory: xr.Dataset, shift: tuple[float, float]) -> tuple[Curve, list[Curve]]:
-    """The theory's fold and its other boundaries, where the networks' units have them."""
+    """Return the theory's fold and its other phase boundaries in the networks' units."""
     cells = read_cells(theory)
     if not cells.fold.size:
-        raise InputError("theory= takes the diagram of a field theory, and this one has no fold: use field_diagram")
+        raise InputError("theory must be the diagram of a field theory, and this one has no fold: use field_diagram")
     return _moved(cells.fold, shift), [_moved(line.T, shift) for line in smooth_regions(cells).boundaries]
 
 
 def _moved(curve: Curve, shift: tuple[float, float]) -> Curve:
-    """logit rho = -log(alpha + beta), logit gamma = log alpha - log beta."""
+    """Subtract `shift` from (log alpha, log beta): logit rho = -log(alpha + beta), logit gamma = log(alpha / beta)."""
     rho, gamma = curve
     log_alpha = np.log(gamma) - logit(rho) - shift[0]
     log_beta = np.log1p(-gamma) - logit(rho) - shift[1]
@@ -87,7 +98,7 @@ def _moved(curve: Curve, shift: tuple[float, float]) -> Curve:
 
 
 def _colours(cells: Cells) -> Float[np.ndarray, "rho gamma 3"]:
-    """White where nothing has finished."""
+    """Return the colour of each cell; white where no seed has finished."""
     colours = np.ones((*cells.phase.shape, 3))
     for phase in PHASES:
         for i, j in np.argwhere(cells.phase == phase):
@@ -95,7 +106,7 @@ def _colours(cells: Cells) -> Float[np.ndarray, "rho gamma 3"]:
     return colours
 
 
-def _panels(titles: list[str], legends: list[dict[str, Any]]) -> tuple[Figure, np.ndarray]:
+def _panels(titles: list[str], legends: list[dict[str, Artist]]) -> tuple[Figure, np.ndarray]:
     left, right = 0.68, 0.2
     width = left + len(titles) * (PANEL + GAP) - GAP + right
     lines = max(title.count("\n") + 1 for title in titles)
@@ -103,15 +114,15 @@ def _panels(titles: list[str], legends: list[dict[str, Any]]) -> tuple[Figure, n
     return panel_grid(1, len(titles), (PANEL, PANEL), ([GAP] * (len(titles) - 1), 0.0), margins)
 
 
-def _phase_legend(cells: list[Cells]) -> dict[str, Any]:
+def _phase_legend(cells: list[Cells]) -> dict[str, Artist]:
     present = [phase for phase in PHASES if any((one.phase == phase).any() for one in cells)]
     return {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], FULL), linewidth=0) for phase in present}
 
 
-def _mark_legend(cells: list[Cells], fold: Curve, shift: tuple[float, float]) -> dict[str, Any]:
+def _mark_legend(cells: list[Cells], fold: Curve, shift: tuple[float, float]) -> dict[str, Artist]:
     entries = marks(cells)
     if fold.size:
         moved = f", shifted by ({shift[0]:.3g}, {shift[1]:.3g})" if any(shift) else ""
-        entries[f"fold of the theory{moved}"] = Line2D([], [], **MOVED_FOLD)
-        entries[f"its other boundaries{', shifted' if moved else ''}"] = Line2D([], [], **MOVED_BOUNDARY)
+        entries[f"fold of the theory{moved}"] = Line2D([], [], **THEORY_FOLD)
+        entries[f"its other boundaries{', shifted' if moved else ''}"] = Line2D([], [], **THEORY_BOUNDARY)
     return entries

@@ -1,4 +1,4 @@
-"""One diagram as five named regions, with a typical model of each beside it: the paper's first figure."""
+"""Draw the regions of a diagram's phases and a typical model of each, like the paper's first figure."""
 
 import numpy as np
 import xarray as xr
@@ -22,17 +22,29 @@ from heteroscope.plots.panels import (
 from heteroscope.plots.regions import smooth_regions, typical_cells
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal, new_figure
 
-SIZE = (10.2, 4.75)  # inches, as all of these
-MAIN = (0.68, 0.48, 3.9, 3.95)  # left, bottom, width and height
-PLACES = [(left, bottom, 2.1, 0.84) for bottom in (3.59, 2.035, 0.48) for left in (5.3, 7.8)]  # the last has the legend
-TINT = 0.5  # how much of a phase's colour its region shows; the rest is white
+# Sizes and places in inches; places are left, bottom, width and height.
+SIZE = (10.2, 4.75)
+MAIN = (0.68, 0.48, 3.9, 3.95)
+# Models fill these places in order; the last one holds the legend.
+PLACES = [(left, bottom, 2.1, 0.84) for bottom in (3.59, 2.035, 0.48) for left in (5.3, 7.8)]
+TINT = 0.5  # share of a phase's colour in its region; the rest is white
 
 
 def schematic(diagram: xr.Dataset, title: str = "") -> Figure:
-    """The regions of the phases that most seeds are in, and one model from the middle of each.
+    """Draw the regions of the phases that most seeds are in, and one model from the middle of each region.
 
-    With one input the models are shown as mean, std and training rows; with several as |residual| against std, since
-    there is no axis to draw a fit along.
+    With one input a model is drawn as mean, std and training rows; with several inputs as |residual| against std.
+
+    Parameters
+    ----------
+    diagram : xarray.Dataset
+        What `phase_diagram` or `field_diagram` returned.
+    title : str, default=""
+        Title of the map of regions.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     cells = read_cells(diagram)
     fits = [fit_at(diagram, phase, cell) for phase, cell in typical_cells(diagram, cells).items()]
@@ -87,6 +99,7 @@ def _draw_regions(ax: Axes, cells: Cells) -> None:
 
 
 def _name(ax: Axes, fit: PlottedFit) -> None:
+    """Write the name of the phase at the drawn model's cell."""
     colour = PHASE_COLOURS[fit.phase]
     ax.plot(
         fit.rho,
@@ -103,7 +116,7 @@ def _name(ax: Axes, fit: PlottedFit) -> None:
 
 
 def _label(panels: list[Axes], diagram: xr.Dataset, several_inputs: bool) -> None:
-    """Names of the axes on the outer panels alone."""
+    """Label the axes of the outer panels."""
     horizontal = "std" if several_inputs else literal(str(diagram["feature"].values[0]))
     vertical = "|residual|" if several_inputs else literal(str(diagram.attrs.get("target", "y")))
     for ax in panels[-2:]:

@@ -1,4 +1,4 @@
-"""Panels of equal size placed by the inch, and what is drawn into each panel of a diagram."""
+"""Place panels of equal size, and draw what all panels of diagrams share: axes, lines, hatches and legends."""
 
 import math
 import re
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
@@ -23,7 +24,7 @@ from heteroscope.plots.style import GREY, INK, logit_axis, new_figure
 
 HATCH = "/////"
 HALO = [Stroke(linewidth=1.8, foreground="white", alpha=0.7), Normal()]
-LEGEND_LINE, LEGEND_LETTER, LEGEND_GAP = 0.175, 0.058, 0.1  # inches
+LEGEND_LINE, LEGEND_LETTER, LEGEND_GAP = 0.175, 0.058, 0.1  # inches: a line, a letter, space above a group
 
 BOUNDARY: dict[str, Any] = {"color": INK, "linewidth": 0.8}
 FOLD: dict[str, Any] = {"color": INK, "linewidth": 1.6}
@@ -31,7 +32,7 @@ DIAGONAL: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4,
 
 
 class Margins(NamedTuple):
-    """Inches around the panels."""
+    """Space around the panels in inches."""
 
     left: float
     right: float
@@ -42,10 +43,10 @@ class Margins(NamedTuple):
 def panel_grid(
     n_rows: int, n_columns: int, size: tuple[float, float], gap: tuple[Sequence[float], float], margins: Margins
 ) -> tuple[Figure, np.ndarray]:
-    """A figure with rows x columns of panels, each of `size` inches.
+    """Return a figure and its panels of shape (n_rows, n_columns), each of `size` inches.
 
-    `gap` is the space left of each column but the first, and that between rows. Nothing is moved when the figure is
-    drawn, so that all panels stay equal and drawing is quick.
+    `gap` holds the space to the left of each column but the first, and the space between rows. No layout engine moves
+    the panels, so that they stay equal and drawing is quick.
     """
     width, height = size
     before, between = gap
@@ -63,14 +64,14 @@ def panel_grid(
 
 
 def diagram_axes(ax: Axes, cells: Cells, n_ticks: int | None = None) -> None:
-    """Both axes even in the logit, from border to border of the grid."""
+    """Scale both axes by the logit, from border to border of the grid."""
     rho, gamma = cells.rho_edges, cells.gamma_edges
     logit_axis(ax, "x", float(rho[0]), float(rho[-1]), n_ticks)
     logit_axis(ax, "y", float(gamma[0]), float(gamma[-1]), n_ticks)
 
 
 def draw_diagonal(ax: Axes, cells: Cells) -> None:
-    """rho = 1 - gamma, as far as it lies within the grid."""
+    """Draw the part of rho = 1 - gamma that lies within the grid."""
     rho, gamma = logit(cells.rho_edges), logit(cells.gamma_edges)
     low, high = max(rho[0], -gamma[-1]), min(rho[-1], -gamma[0])
     if low < high:
@@ -79,65 +80,65 @@ def draw_diagonal(ax: Axes, cells: Cells) -> None:
 
 
 def draw_fold(ax: Axes, cells: Cells) -> None:
-    """The curve beyond which the field theory has no finite solution; networks have none."""
+    """Draw the curve beyond which the field theory has no finite solution; a diagram of networks has no such curve."""
     if cells.fold.size:
         ax.plot(*cells.fold, zorder=4, **FOLD)
 
 
 def draw_boundaries(ax: Axes, regions: Regions, **style: Any) -> None:
-    """A line wherever one phase passes into another."""
+    """Draw the lines between phases."""
     ax.add_collection(LineCollection(regions.boundaries, zorder=2.5, **style), autolim=False)
 
 
 def hatch_cells(ax: Axes, cells: Cells, which: Bool[np.ndarray, "rho gamma"]) -> None:
-    """Hatches over the cells, whatever colour they have."""
+    """Hatch the cells in `which`."""
     rho, gamma = cells.rho_edges, cells.gamma_edges
     corners = ((0, 0), (1, 0), (1, 1), (0, 1))
     _hatch(ax, [[(rho[i + a], gamma[j + b]) for a, b in corners] for i, j in np.argwhere(which)])
 
 
 def hatch_beyond_fold(ax: Axes, cells: Cells) -> None:
-    """Hatches over all of the plane that has no finite solution, cell or not."""
+    """Hatch the whole area beyond the fold, where there is no finite solution."""
     end = cells.rho_edges[-1]
     _hatch(ax, [[(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]])
 
 
 def _hatch(ax: Axes, polygons: Sequence[Sequence[Any]]) -> None:
-    """One shape for all, since each hatched one takes its time to draw."""
+    """Hatch all polygons as one shape, which is quicker to draw than many."""
     if polygons:
         shape = Path.make_compound_path_from_polys(np.array(polygons))
         ax.add_artist(PathPatch(shape, facecolor="none", edgecolor=GREY, hatch=HATCH, linewidth=0, zorder=2))
 
 
 def tinted(colour: str, strength: float) -> tuple[float, float, float]:
-    """A colour mixed with white; strength 1 leaves it as it is."""
+    """Mix a colour with white; strength 1 leaves it as it is."""
     red, green, blue = (strength * part + 1.0 - strength for part in to_rgb(colour))
     return red, green, blue
 
 
-def marks(cells: Iterable[Cells]) -> dict[str, Any]:
-    """Legend entries for what is drawn over cells: those alone that are there."""
+def marks(cells: Iterable[Cells]) -> dict[str, Artist]:
+    """Return the legend entries of the lines and hatches that occur in these diagrams."""
     all_cells = list(cells)
-    entries: dict[str, Any] = {
+    entries: dict[str, Artist] = {
         r"$\rho = 1 - \gamma$": Line2D([], [], **DIAGONAL),
     }
     if any(one.fold.size for one in all_cells):
-        entries["fold: the finite solution ends"] = Line2D([], [], **FOLD)
+        entries["fold: end of the finite solution"] = Line2D([], [], **FOLD)
     if any(one.lost.any() for one in all_cells):
-        entries["runaway: there is no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch=HATCH, linewidth=0.5)
+        entries["runaway: no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch=HATCH, linewidth=0.5)
     return entries
 
 
-Entries = Mapping[str, Any]
+Entries = Mapping[str, Artist]
 
 
 def legend_height(width: float, *groups: Entries) -> float:
-    """Inches that `legend_below` needs for these groups of entries in a figure of that width."""
+    """Return the inches that `legend_below` needs for these groups of entries in a figure of that width."""
     return sum((_n_lines(group, width) * LEGEND_LINE + LEGEND_GAP for group in groups), start=0.0)
 
 
 def legend_below(figure: Figure, *groups: Entries) -> None:
-    """Legends along the lower edge, the first group on top, each on as many lines as the figure's width asks for."""
+    """Draw legends along the lower edge, the first group on top, each on as many lines as it needs."""
     width, height = figure.get_size_inches()
     for k, group in enumerate(groups):
         place = (0.5, legend_height(width, *groups[k + 1 :]) / height)

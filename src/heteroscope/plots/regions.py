@@ -1,4 +1,4 @@
-"""From cells to regions: smooth boundaries between phases, and the cell that stands for each."""
+"""Find smooth boundaries between the phases of a diagram, and a typical cell of each phase."""
 
 from typing import NamedTuple
 
@@ -14,14 +14,15 @@ from heteroscope.diagrams import PHASES
 from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, edges
 
-FINE = 200  # points a side of the grid on which boundaries are smoothed
-BLUR = 0.6  # width of that smoothing, in typical distances between neighbouring cells
+FINE = 200  # points along each axis of the fine grid on which boundaries are smoothed
+BLUR = 0.6  # standard deviation of the smoothing, in median distances between neighbouring cells
 
 
 class Regions(NamedTuple):
-    """Phases on a fine grid even in the logit: `code` is a place in PHASES, or -1 where nothing has finished.
+    """Phases on a fine grid that is even in the logit.
 
-    `boundaries` are lines of (rho, gamma) between phases; where a fold is known, it is the boundary and none of these.
+    `code` is an index into PHASES, or -1 where no model has finished. `boundaries` are lines of (rho, gamma) between
+    phases, without the fold.
     """
 
     rho: Float[np.ndarray, " fine_rho"]
@@ -31,10 +32,11 @@ class Regions(NamedTuple):
 
 
 def smooth_regions(cells: Cells) -> Regions:
-    """Which phase is ahead at each point, blurred by less than a cell.
+    """Return the phase at each point of a fine grid, and smooth lines between phases.
 
-    A cell votes for its phase; between cells votes are linear, so that boundaries run half way between neighbours.
-    Beyond a fold everything is O_I, and the cells there have no vote on this side of it.
+    Each phase has a weight: 1 in its cells and 0 in others, linear between cell centres, smoothed by less than a cell.
+    A point is in the phase of the largest weight, so that boundaries run half way between neighbouring cells. Beyond a
+    fold the phase is O_I; the cells there do not count on this side of the fold.
     """
     beyond = cells.lost if cells.fold.size else np.zeros_like(cells.lost)
     phase = _nearest(cells.phase, ~beyond)
@@ -43,12 +45,12 @@ def smooth_regions(cells: Cells) -> Regions:
     points = np.stack(np.meshgrid(*fine, indexing="ij"), axis=-1)
     width = [BLUR * np.median(np.diff(z)) / (line[1] - line[0]) for z, line in zip(axes, fine, strict=True)]
 
-    def votes(one: str) -> Float[np.ndarray, "fine_rho fine_gamma"]:
+    def weight(one: str) -> Float[np.ndarray, "fine_rho fine_gamma"]:
         linear = RegularGridInterpolator(axes, np.pad(phase == one, 1, mode="edge").astype(float))
         return gaussian_filter(linear(points), width, mode="nearest")
 
-    found = np.stack([votes(one) for one in (*PHASES, "")])
-    code = found.argmax(axis=0)
+    weights = np.stack([weight(one) for one in (*PHASES, "")])
+    code = weights.argmax(axis=0)
     hidden = code == len(PHASES)
     if cells.fold.size:
         past = fine[0][:, None] > np.interp(fine[1], *logit(cells.fold[::-1]))[None, :]
@@ -58,12 +60,12 @@ def smooth_regions(cells: Cells) -> Regions:
         rho=expit(fine[0]),
         gamma=expit(fine[1]),
         code=np.where(code == len(PHASES), -1, code),
-        boundaries=[expit(line) for line in _contours(fine[0], fine[1], found, hidden)],
+        boundaries=[expit(line) for line in _contours(fine[0], fine[1], weights, hidden)],
     )
 
 
 def _nearest(phase: Shaped[np.ndarray, "rho gamma"], kept: Bool[np.ndarray, "rho gamma"]) -> np.ndarray:
-    """Each cell that is not kept takes the phase of the nearest one that is."""
+    """Replace the phase of each cell that is not kept by that of the nearest kept cell."""
     if not kept.any():
         return phase
     row, column = distance_transform_edt(~kept, return_distances=False, return_indices=True)
@@ -73,27 +75,27 @@ def _nearest(phase: Shaped[np.ndarray, "rho gamma"], kept: Bool[np.ndarray, "rho
 def _contours(
     x: Float[np.ndarray, " fine_rho"],
     y: Float[np.ndarray, " fine_gamma"],
-    votes: Float[np.ndarray, "phase fine_rho fine_gamma"],
+    weights: Float[np.ndarray, "phase fine_rho fine_gamma"],
     hidden: Bool[np.ndarray, "fine_rho fine_gamma"],
 ) -> list[Float[np.ndarray, "_ 2"]]:
-    """Where a phase is level with the best other one; a line between two phases appears once for each."""
+    """Return the lines where a phase's weight equals the largest other one; a line appears once for each side."""
     lines: list[np.ndarray] = []
-    for k, own in enumerate(votes[:-1]):
-        lead = np.ma.array(own - np.delete(votes, k, axis=0).max(axis=0), mask=hidden)
+    for k, own in enumerate(weights[:-1]):
+        lead = np.ma.array(own - np.delete(weights, k, axis=0).max(axis=0), mask=hidden)
         lines += [np.array(line) for line in contour_generator(x, y, lead.T).lines(0.0)]
     return lines
 
 
 def _padded(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " padded"]:
-    """Logits of the cells with the outer borders at both ends."""
+    """Return the logits of the cells, with the outer borders at both ends."""
     outer = logit(edges(values)[[0, -1]])
     return np.concatenate([outer[:1], logit(values), outer[1:]])
 
 
 def typical_cells(diagram: xr.Dataset, cells: Cells) -> dict[Phase, tuple[int, int]]:
-    """Of each phase that is there, the cell furthest inside, and of several the nearest to the middle.
+    """Return for each phase in the diagram the cell farthest from its boundary; of several, the nearest to its centre.
 
-    Cells that have a fit to show come first: a field theory's runaways have none.
+    Cells with finite predictions are preferred: runaways of a field theory have none.
     """
     drawable = diagram["mean"].notnull().all("row").any("seed").transpose("rho", "gamma").values
     if cells.fold.size:

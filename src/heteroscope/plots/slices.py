@@ -1,4 +1,4 @@
-"""The slice rho = 1 - gamma through diagrams: one row a metric, one column a diagram, one thin line a seed."""
+"""Draw metrics along rho = 1 - gamma: one row per metric, one column per diagram, one thin line per seed."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,24 +14,26 @@ from matplotlib.ticker import NullLocator
 
 from heteroscope.core import InputError
 from heteroscope.diagrams import diagonal_cells
-from heteroscope.plots.cells import Cells, Diagrams, by_name, by_seed, judged_on, read_cells, summarised
+from heteroscope.plots.cells import Cells, Diagrams, by_name, by_seed, read_cells, shown_split, summarised
 from heteroscope.plots.panels import Margins, legend_below, legend_height, panel_grid
 from heteroscope.plots.stripes import find_stripes, shade
 from heteroscope.plots.style import BLUE, STAR, house_style, literal, logit_axis, metric_name, plain_log_axis
 
 SLICE_METRICS = ("mean_mse", "std_mse")
-PANEL = (2.0, 1.45)  # inches
-GAP = 0.5  # inches, with the numbers of an axis of its own
-TITLE_WIDTH = 26  # letters over a panel
-DECADES = 6  # how far above a score's lowest value its axis reaches at most
-SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps")  # lower is better; of other metrics the lowest is no better
-CURVED = 30.0  # range of a metric with negative values from which its axis is linear near zero only
+PANEL = (2.0, 1.45)  # width and height in inches
+GAP = 0.5  # inches between columns, with room for tick labels
+TITLE_WIDTH = 26  # letters per line of a panel's title
+DECADES = 6  # a score's axis ends at most this many decades above its lowest value
+SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps")  # metrics of which lower is better
+CURVED = 30.0  # a metric with negative values and a wider range than this has an axis that is linear near zero only
 
 SEED: dict[str, Any] = {"color": BLUE, "linewidth": 0.6, "alpha": 0.55}
 MEAN: dict[str, Any] = {"color": BLUE, "linewidth": 1.8}
 
 
 class _Slice(NamedTuple):
+    """One metric along the diagonal."""
+
     rho: Float[np.ndarray, " point"]
     phase: list[str]
     by_seed: Float[np.ndarray, "point seed"]
@@ -38,9 +41,22 @@ class _Slice(NamedTuple):
 
 
 def diagonal_slices(diagrams: Diagrams, metrics: Sequence[str] = SLICE_METRICS, split: str = "test") -> Figure:
-    """Metrics along rho = 1 - gamma, at the cells that lie on it; a star marks a score's lowest mean over seeds.
+    """Draw metrics at the cells on rho = 1 - gamma; a star marks the lowest mean over seeds of a score.
 
-    Colours behind the lines are the phases that most seeds are in. A line ends where there is no number.
+    The background has the colours of the phases that most seeds are in. A line ends where a metric has no value.
+
+    Parameters
+    ----------
+    diagrams : xarray.Dataset or mapping of names to Datasets
+        What `phase_diagram` or `field_diagram` returned.
+    metrics : sequence of str, default=("mean_mse", "std_mse")
+        Variables of the diagrams.
+    split : {"test", "train"}, default="test"
+        Rows on which the metrics were measured; a diagram without test rows shows its training rows and says so.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     if not metrics:
         raise InputError("there is no metric to draw: give at least one name, such as 'mean_mse'")
@@ -64,10 +80,10 @@ def diagonal_slices(diagrams: Diagrams, metrics: Sequence[str] = SLICE_METRICS, 
 
 def _title(name: str, diagram: xr.Dataset, split: str) -> str:
     title = literal(name, TITLE_WIDTH)
-    return title if judged_on(diagram, split) == split else f"{title}\n(training rows)"
+    return title if shown_split(diagram, split) == split else f"{title}\n(training rows)"
 
 
-def _panels(n_rows: int, titles: list[str], legend: dict[str, Any]) -> tuple[Figure, np.ndarray]:
+def _panels(n_rows: int, titles: list[str], legend: dict[str, Artist]) -> tuple[Figure, np.ndarray]:
     left, right = 0.62, 0.12
     width = left + len(titles) * (PANEL[0] + GAP) - GAP + right
     lines = max(title.count("\n") + 1 for title in titles)
@@ -103,7 +119,7 @@ def _draw(ax: Axes, found: _Slice, is_score: bool) -> None:
 
 
 def _scale(ax: Axes, found: _Slice, is_score: bool) -> None:
-    """Logarithmic; with negative values linear, or near zero only if they reach far."""
+    """Scale the y axis: logarithmic, or with negative values linear, or linear near zero only if the range is wide."""
     known = found.by_seed[np.isfinite(found.by_seed)]
     if not len(known):
         return
@@ -115,7 +131,7 @@ def _scale(ax: Axes, found: _Slice, is_score: bool) -> None:
         ax.yaxis.set_minor_locator(NullLocator())
 
 
-def _legend(several_seeds: bool) -> dict[str, Any]:
+def _legend(several_seeds: bool) -> dict[str, Artist]:
     star = Line2D([], [], markersize=9, **STAR)
     if not several_seeds:
         return {"lowest": star}

@@ -1,4 +1,4 @@
-"""The phases along a line of models as stripes behind its scores."""
+"""Colour the background of scores along a line of models by the models' phases."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,12 +12,12 @@ from scipy.special import expit, logit
 from heteroscope.phases import Phase
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES
 
-MARGIN = 0.03  # of the line's length in the logit, by which the outer stripes reach beyond the last points
-NARROW = 0.06  # of an axis' width, below which a phase's name does not fit over its stripe
+MARGIN = 0.03  # width of the outer stripes beyond the last points, as a share of the line's length in the logit
+NARROW = 0.06  # share of the axis below which a stripe is too narrow for its phase's name
 
 
 class Stripe(NamedTuple):
-    """An interval of rho in which all visited points are in one phase, or none of them has finished."""
+    """An interval of rho in which all points are in one phase, or (None) have not finished."""
 
     low: float
     high: float
@@ -25,7 +25,7 @@ class Stripe(NamedTuple):
 
 
 def find_stripes(rho: Float[np.ndarray, " point"], phases: Sequence[str]) -> list[Stripe]:
-    """Phases change half way between two visited points in the logit; "" is a point that has not finished."""
+    """Return the intervals of equal phase; borders are half way between points in the logit, "" is not finished."""
     z = logit(rho)
     beyond = MARGIN * np.ptp(z) or 1.0
     edges = expit(np.concatenate([[z[0] - beyond], (z[1:] + z[:-1]) / 2, [z[-1] + beyond]]))
@@ -38,7 +38,7 @@ def find_stripes(rho: Float[np.ndarray, " point"], phases: Sequence[str]) -> lis
 
 
 def shade(ax: Axes, stripes: Sequence[Stripe], narrow: float = NARROW) -> None:
-    """Each phase in its colour, with its name above unless it is narrower than `narrow` of the axis."""
+    """Draw each stripe in its phase's colour, with the name above unless it is narrower than `narrow` of the axis."""
     place = ax.get_xaxis_transform()
     whole = logit(stripes[-1].high) - logit(stripes[0].low)
     for low, high, phase in stripes:

@@ -1,4 +1,4 @@
-"""The look that all figures share: a palette safe for colour-blind eyes, phase colours, logit axes, figures."""
+"""The style of all figures: a palette for colour-blind readers, phase colours, axes, new figures and their files."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from scipy.special import logit
 
 from heteroscope.phases import Phase
 
-# Okabe and Ito's palette: told apart with any kind of colour vision, and in print.
+# Okabe and Ito's palette, whose colours can be told apart with any kind of colour vision, and in print.
 BLUE, SKY, GREEN, ORANGE, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"
 YELLOW = "#F0E442"
 INK, GREY, PALE = "#222222", "#777777", "#D9D9D9"
@@ -38,7 +38,7 @@ PHASE_NAMES = {
     Phase.O_I: r"$O_\mathrm{I}$",
 }
 
-# What the metrics of a diagram are called in figures; any other one is called by its own name.
+# Names of a diagram's metrics in figures; other metrics are shown under their own names.
 METRIC_NAMES = {
     "mean_mse": "mean MSE",
     "std_mse": "std MSE",
@@ -77,20 +77,44 @@ _STYLE: dict[Any, Any] = {
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Matplotlib's settings for our figures, for as long as one is drawn; the user's own are left alone."""
+    """Use the settings of all figures within a `with` block, and restore the user's own afterwards."""
     with mpl.rc_context(_STYLE):
         yield
 
 
 def new_figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
-    """An empty figure in inches, laid out without overlaps unless its axes are placed by hand; it needs no display."""
+    """Return an empty figure that needs no display.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+    layout : {"constrained", None}, default="constrained"
+        "constrained" avoids overlaps; None leaves axes where they are placed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
     figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write the figure, as its suffix says, making its folder if needed."""
+    """Write a figure to a file, and create its folder if needed.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : str or pathlib.Path
+        The suffix chooses the format, such as .png or .pdf.
+
+    Returns
+    -------
+    pathlib.Path
+        `path`.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with house_style():
@@ -99,9 +123,16 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
 
 def logit_axis(ax: Axes, which: Literal["x", "y"], low: float, high: float, n_ticks: int | None = None) -> None:
-    """An axis even in the logit from `low` to `high`; a tick at 1 - 10^-k is written as 10^-k with a bar over it.
+    """Scale an axis by the logit. A tick at 1 - 10^-k is written as 10^-k with a bar over it.
 
-    With `n_ticks` there are about as many, at one half and equal steps of decades around it.
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    which : {"x", "y"}
+    low, high : float
+        Ends of the axis, between 0 and 1.
+    n_ticks : int, optional
+        About how many ticks to draw, at one half and equal steps of decades around it; matplotlib's choice if None.
     """
     if which == "x":
         ax.set_xscale("logit", use_overline=True, one_half="1/2")
@@ -124,7 +155,14 @@ def _logit_ticks(low: float, high: float, n_ticks: int) -> list[float]:
 
 
 def plain_log_axis(ax: Axes, low: float, high: float) -> None:
-    """A logarithmic y axis with ticks at 1, 2 and 5 (decades alone if there are many), written out as numbers."""
+    """Scale the y axis logarithmically, with ticks at 1, 2 and 5 (or decades only) written as plain numbers.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    low, high : float
+        Positive ends of the axis.
+    """
     ax.set_yscale("log")
     ax.set_ylim(low, high)
     few = high / low < 1e3
@@ -134,13 +172,13 @@ def plain_log_axis(ax: Axes, low: float, high: float) -> None:
 
 
 def tick_text(value: float) -> str:
-    """A number beside an axis: as `number_text`, in mathematics mode where it needs it."""
+    """Write a number beside an axis: as `number_text` does, in mathematics mode if it has an exponent."""
     text = number_text(value)
     return f"${text}$" if "^" in text else text
 
 
 def number_text(value: float) -> str:
-    """Two digits for mathematics mode: 0.02 or 500 as they are, further ones as 2.1 x 10^-6."""
+    """Write a number with two digits for mathematics mode: 0.02 or 500 as they are, 0.0000021 as 2.1 x 10^-6."""
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
     exponent = math.floor(math.log10(abs(value)) + 1e-9)
@@ -149,9 +187,9 @@ def number_text(value: float) -> str:
 
 
 def literal(text: str, width: int | None = None) -> str:
-    """A name from a user's file as matplotlib shows it unchanged: a $ starts no mathematics.
+    """Escape a user's name so that matplotlib shows it unchanged: a $ starts no mathematics.
 
-    With `width` a longer name goes on in the next line, after a blank, - or _ if there is one.
+    With `width`, break longer names into lines of at most that many letters, after a blank, - or _ if there is one.
     """
     lines = [""]
     for piece in re.findall(rf"[^\s_-]{{1,{width}}}[\s_-]?|[\s_-]", text) if width else [text]:
@@ -162,5 +200,5 @@ def literal(text: str, width: int | None = None) -> str:
 
 
 def metric_name(metric: str) -> str:
-    """What a metric is called in figures."""
+    """Return the name of a metric in figures."""
     return METRIC_NAMES.get(metric, metric.replace("_", " "))

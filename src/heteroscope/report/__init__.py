@@ -1,4 +1,4 @@
-"""A phase diagram as one self-contained, interactive HTML page. Nothing here trains: what is shown was handed over."""
+"""Write a phase diagram as one self-contained, interactive HTML page; its JavaScript and CSS are in `assets/`."""
 
 from heteroscope.report.page import write_report
 

@@ -1,5 +1,6 @@
-"""Dataset -> the page's data: plain numbers, names and packed arrays, so that the page only draws."""
+"""Turn diagrams into the page's data: numbers, names and packed arrays, ready to draw."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,17 @@ from heteroscope.plots import PHASE_COLOURS
 from heteroscope.report.measures import MEASURES, Measure, colour_limits
 from heteroscope.report.packing import pack_bytes, pack_floats, pack_log_rows, pack_rows, pack_shares
 
-ROWS = 256  # of a diagram, all splits together, at which the page draws each model, if they fit
-PREDICTION_BYTES = 3_000_000  # for all models' mean and std at these rows, before base64 adds a third
-LEVELS = np.arange(1, 20) / 20  # of the calibration curve
-ABSENT = 255  # code of a phase or a status that is not there yet
+ROWS = 256  # most rows of a diagram, all splits together, at which the page draws each model
+PREDICTION_BYTES = 3_000_000  # most bytes for mean and std of all models at these rows, before base64 adds a third
+LEVELS = np.arange(1, 20) / 20  # probabilities at which the calibration curve is drawn
+ABSENT = 255  # code of the phase and status of a model that has not been trained yet
+# Variables and dimensions that a diagram must have.
 NEEDED = ("phase", "status", "mean", "std", "x", "y", "row_split")
 AXES = ("rho", "gamma", "seed", "split", "row", "feature")
 
 
 def page_contents(diagrams: list[xr.Dataset]) -> dict[str, Any]:
-    """Everything that the page shows, ready for JSON."""
+    """Return everything that the page shows, ready for JSON."""
     ready = [_checked(diagram) for diagram in diagrams]
     measures = [measure for measure in MEASURES if any(measure.name in diagram for diagram in ready)]
     return {
@@ -35,6 +37,7 @@ def page_contents(diagrams: list[xr.Dataset]) -> dict[str, Any]:
 
 
 def _checked(diagram: xr.Dataset) -> xr.Dataset:
+    """Return the diagram with its dimensions in order, or raise an error if something is missing."""
     missing = [name for name in AXES if name not in diagram.dims] + [name for name in NEEDED if name not in diagram]
     if missing:
         raise InputError(f"the diagram has no {missing[0]!r}: pass what phase_diagram or field_diagram returned")
@@ -45,6 +48,7 @@ def _checked(diagram: xr.Dataset) -> xr.Dataset:
 
 
 def _diagram(diagram: xr.Dataset, measures: list[Measure], all_diagrams: list[xr.Dataset]) -> dict[str, Any]:
+    """Return the data of one diagram; shared ranges of colours come from all diagrams."""
     chosen = _thinned_rows(diagram)
     phase, status = _codes(diagram["phase"], PHASES), _codes(diagram["status"], Status)
     own = [measure for measure in measures if measure.name in diagram]
@@ -72,7 +76,7 @@ def _diagram(diagram: xr.Dataset, measures: list[Measure], all_diagrams: list[xr
 
 
 def _axis(values: Float[np.ndarray, " value"]) -> dict[str, Any]:
-    """The values, their logits, and the cells' borders: half way in the logit, as far outside at the ends."""
+    """Return the values, their logits and the logits of the cells' borders, which are half way between the values."""
     z = logit(values)
     middle = (z[1:] + z[:-1]) / 2 if len(z) > 1 else z
     first, last = (2 * z[0] - middle[0], 2 * z[-1] - middle[-1]) if len(z) > 1 else (z[0] - 1, z[0] + 1)
@@ -80,8 +84,8 @@ def _axis(values: Float[np.ndarray, " value"]) -> dict[str, Any]:
     return {"values": values.tolist(), "logits": z.tolist(), "edges": edges.tolist()}
 
 
-def _codes(names: xr.DataArray, order: Any) -> Shaped[np.ndarray, "..."]:
-    """The place of each name in the order; ABSENT for one that is not in it, as in a cell that is not there yet."""
+def _codes(names: xr.DataArray, order: Iterable[str]) -> Shaped[np.ndarray, "..."]:
+    """Return the index of each name in `order`; ABSENT for the empty name of a model that is not trained yet."""
     values = names.values.astype(str)
     codes = np.full(values.shape, ABSENT)
     for code, name in enumerate(order):
@@ -90,6 +94,7 @@ def _codes(names: xr.DataArray, order: Any) -> Shaped[np.ndarray, "..."]:
 
 
 def _most_common(codes: Shaped[np.ndarray, "rho gamma seed"]) -> Shaped[np.ndarray, "rho gamma"]:
+    """Return the most frequent status code over seeds."""
     counts = np.stack([np.sum(codes == code, axis=-1) for code in range(len(Status))])
     return np.where(counts.sum(axis=0) > 0, counts.argmax(axis=0), ABSENT)
 
@@ -97,13 +102,13 @@ def _most_common(codes: Shaped[np.ndarray, "rho gamma seed"]) -> Shaped[np.ndarr
 def _with_majority(
     codes: Shaped[np.ndarray, "rho gamma seed"], majority: Shaped[np.ndarray, "rho gamma"]
 ) -> Shaped[np.ndarray, "slot rho gamma"]:
-    """One slot a seed; before them, if there are several, two for the views over all seeds: mean and std."""
+    """Return one slot per seed; if there are several seeds, preceded by two slots for their mean and std."""
     slots = np.moveaxis(codes, -1, 0)
     return np.concatenate([np.stack([majority, majority]), slots]) if len(slots) > 1 else slots
 
 
 def _slots(values: xr.DataArray) -> Float[np.ndarray, "split slot rho gamma"]:
-    """The same slots for a measure: mean and standard deviation over the seeds that have a number, then each seed."""
+    """Return the same slots for a measure: mean and std over the seeds that have a value, then each seed."""
     values = _finite(values)
     over = [values.mean("seed"), std_over_seeds(values)] if values.sizes["seed"] > 1 else []
     slots = np.stack([part.values for part in (*over, *(values.isel(seed=k) for k in range(values.sizes["seed"])))])
@@ -111,11 +116,12 @@ def _slots(values: xr.DataArray) -> Float[np.ndarray, "split slot rho gamma"]:
 
 
 def _finite(values: xr.DataArray) -> xr.DataArray:
+    """Replace infinities by NaN."""
     return values.astype(float).where(np.isfinite(values.astype(float)))
 
 
 def _limits(measure: Measure, split: str, diagrams: list[xr.Dataset]) -> dict[str, Any]:
-    """One range for all seeds, so that a switch between them changes cells and not colours; one for their spread."""
+    """Return one range of colours for the values of all seeds and their mean, and one for their std over seeds."""
     found = [_finite(diagram[measure.name]) for diagram in diagrams if measure.name in diagram]
     found = [each.sel(split=split) if "split" in each.dims else each for each in found if _has(each, split)]
     values = np.concatenate([each.values.ravel() for each in found])
@@ -131,7 +137,7 @@ def _has(values: xr.DataArray, split: str) -> bool:
 
 
 def _start(diagram: xr.Dataset) -> tuple[int, int]:
-    """Where a reader begins: on the diagonal, if the grid meets it, the cell with the lowest NLL."""
+    """Return the cell that the page selects first: the lowest NLL on the diagonal, or anywhere if no cell is on it."""
     if "nll" not in diagram:
         return diagram.sizes["rho"] // 2, diagram.sizes["gamma"] // 2
     score = _finite(diagram["nll"]).isel(split=-1).mean("seed").values
@@ -142,7 +148,7 @@ def _start(diagram: xr.Dataset) -> tuple[int, int]:
 
 
 def _fold(diagram: xr.Dataset) -> list[tuple[float, float]]:
-    """The fold curve in logits of (rho, gamma)."""
+    """Return the fold as a list of (logit rho, logit gamma)."""
     if "fold_rho" not in diagram:
         return []
     rho, gamma = diagram["fold_rho"].values, diagram["fold_gamma"].values
@@ -151,7 +157,7 @@ def _fold(diagram: xr.Dataset) -> list[tuple[float, float]]:
 
 
 def _details(diagram: xr.Dataset) -> list[tuple[str, str]]:
-    """The attributes as a reader sees them."""
+    """Return the diagram's attributes and the size of its grid as (name, text)."""
     facts = [(str(name).replace("_", " "), str(value)) for name, value in diagram.attrs.items() if str(value) != ""]
     n_seeds = diagram.sizes["seed"]
     seeds = f", {n_seeds} seeds" if n_seeds > 1 else ""
@@ -160,7 +166,7 @@ def _details(diagram: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def _thinned_rows(diagram: xr.Dataset) -> Shaped[np.ndarray, " row"]:
-    """Evenly chosen rows of each split, along x if there is one column, so that the page keeps its size."""
+    """Return evenly spaced rows of each split, ordered by x if there is one column, few enough for the page."""
     splits = diagram["row_split"].values.astype(str)
     names = sorted(set(splits))
     models = diagram.sizes["rho"] * diagram.sizes["gamma"] * diagram.sizes["seed"]
@@ -179,7 +185,7 @@ def _is_line(diagram: xr.Dataset) -> bool:
 
 
 def _rows(diagram: xr.Dataset, chosen: Shaped[np.ndarray, " row"]) -> dict[str, Any]:
-    """The rows that are drawn, in the user's units."""
+    """Return the rows at which models are drawn, in the user's units."""
     kept = diagram["row_split"].values.astype(str)
     splits = [str(split) for split in diagram["split"].values]
     return {
@@ -192,11 +198,12 @@ def _rows(diagram: xr.Dataset, chosen: Shaped[np.ndarray, " row"]) -> dict[str, 
 
 
 def _plain(values: Float[np.ndarray, "_"]) -> list[float | None]:
-    """For JSON, which knows no NaN."""
+    """Replace NaN and infinities by None: JSON has neither."""
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _predictions(diagram: xr.Dataset, chosen: Shaped[np.ndarray, " row"]) -> dict[str, Any]:
+    """Return mean and std of every model at the chosen rows, in the user's units."""
     scored = _scored(diagram)
     mean, std = (np.where(scored, diagram[name].values[..., chosen], np.nan).astype(float) for name in ("mean", "std"))
     return {
@@ -206,7 +213,7 @@ def _predictions(diagram: xr.Dataset, chosen: Shaped[np.ndarray, " row"]) -> dic
 
 
 def _scored(diagram: xr.Dataset) -> Bool[np.ndarray, "rho gamma seed 1"]:
-    """Which models have a score; where there is none, as beyond the fold, there is no model to draw."""
+    """Return which models have a score; the others, such as those beyond the fold, are not drawn."""
     if "nll" not in diagram:
         return np.ones((*(diagram.sizes[name] for name in AXES[:3]), 1), bool)
     return np.isfinite(diagram["nll"].values).any(axis=-1, keepdims=True)
@@ -221,13 +228,13 @@ def _scale(diagram: xr.Dataset) -> float:
 
 
 def _calibration(diagram: xr.Dataset) -> Float[np.ndarray, "split rho gamma seed level"]:
-    """fraction of all kept rows with Phi((y - mean) / std) <= level, for every model and split; NaN without rows."""
+    """Return the share of rows with Phi((y - mean) / std) <= level for each model and split; NaN without rows."""
     kept, scored = diagram["row_split"].values.astype(str), _scored(diagram)
     y, mean, std = (diagram[name].values for name in ("y", "mean", "std"))
     shares = np.full((diagram.sizes["split"], *scored.shape[:3], len(LEVELS)), np.nan)
     for place, split in enumerate(diagram["split"].values):
         rows = np.flatnonzero(kept == str(split))
-        for row in range(len(scored) if len(rows) else 0):  # one line of the grid at a time, for memory's sake
+        for row in range(len(scored) if len(rows) else 0):  # one line of the grid at a time saves memory
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 forecast = ndtr((y[rows] - mean[row][..., rows].astype(float)) / std[row][..., rows])
             known = scored[row, ..., 0] & np.isfinite(forecast).all(axis=-1)

@@ -1,8 +1,8 @@
-"""Arrays as base64 text for the page: little-endian, last axis fastest.
+"""Pack arrays into base64 text for the page: little-endian, last axis fastest. `assets/data.js` unpacks them.
 
-Predictions are many and are only drawn, so each model's are coded in 16 bits between its own extremes:
-value = low + code / STEPS * (high - low), which is off by (high - low) / 131,068 at most. A missing value has a code of
-its own.
+Predictions are many and only drawn, so each model's are stored as 16-bit codes between its own extremes:
+value = low + code / STEPS * (high - low), with an error of at most (high - low) / 131,068. Missing values have their
+own code.
 """
 
 from base64 import b64encode
@@ -10,32 +10,32 @@ from base64 import b64encode
 import numpy as np
 from jaxtyping import Float, Shaped
 
-STEPS = 65534
-MISSING = 65535  # the one code of 16 bits that is left
-SHARES = 250  # steps from 0 to 1 of a share in 8 bits
-NO_SHARE = 255
+STEPS = 65534  # largest 16-bit code of a value
+MISSING = 65535  # 16-bit code of a missing value
+SHARES = 250  # 8-bit code of the share 1
+NO_SHARE = 255  # 8-bit code of a missing share
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 def pack_floats(values: Float[np.ndarray, "..."]) -> str:
-    """Float32; a finite number beyond its range becomes the nearest that it holds."""
+    """Pack numbers as float32; clip finite numbers to its range."""
     inside = np.where(np.isfinite(values), np.clip(values, -LARGEST, LARGEST), values)
     return _text(inside.astype("<f4"))
 
 
 def pack_bytes(codes: Shaped[np.ndarray, "..."]) -> str:
-    """Unsigned integers below 256."""
+    """Pack integers from 0 to 255 as bytes."""
     return _text(codes.astype("<u1"))
 
 
 def pack_shares(shares: Float[np.ndarray, "..."]) -> str:
-    """Numbers between 0 and 1 in steps of 1 / SHARES, or NaN."""
+    """Pack numbers between 0 and 1, or NaN, as bytes in steps of 1 / SHARES."""
     return pack_bytes(np.where(np.isfinite(shares), np.round(np.nan_to_num(shares) * SHARES), NO_SHARE))
 
 
 def pack_rows(values: Float[np.ndarray, "*model row"]) -> dict[str, str]:
-    """16-bit codes of each model's rows, and the low and high that they lie between."""
+    """Pack each model's rows as 16-bit codes between its lowest and highest value, and these two values."""
     finite = np.isfinite(values)
     some = finite.any(axis=-1)
     low = np.where(some, np.where(finite, values, np.inf).min(axis=-1), 0.0)
@@ -47,10 +47,11 @@ def pack_rows(values: Float[np.ndarray, "*model row"]) -> dict[str, str]:
 
 
 def pack_log_rows(values: Float[np.ndarray, "*model row"]) -> dict[str, str]:
-    """The same for positive numbers, coded in the logarithm, so that the smallest keep their digits."""
+    """Pack the logarithms of positive numbers in the same way, so that small numbers keep their digits."""
     with np.errstate(invalid="ignore"):
         return pack_rows(np.log(np.maximum(values, SMALLEST)))
 
 
 def _text(values: Shaped[np.ndarray, "..."]) -> str:
+    """Return the bytes of an array as base64 text."""
     return b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

@@ -1,4 +1,4 @@
-"""The page itself: template, style, script and data put together into one file that asks for nothing else."""
+"""Put template, style, scripts and data together into one HTML file that loads nothing else."""
 
 import json
 from base64 import b64encode
@@ -18,18 +18,33 @@ from matplotlib.colors import to_hex
 from heteroscope.core import InputError
 from heteroscope.report.contents import page_contents
 
-# In this order they are one script: each uses only what stands above it.
+# Joined in this order into one script: each file uses only names of the files before it.
 SCRIPTS = ("svg.js", "numbers.js", "scales.js", "data.js", "heatmap.js", "diagonal.js", "model.js", "page.js")
-N_COLOURS = 256
+N_COLOURS = 256  # steps of the colour scale
 
 
 def write_report(
     diagram: xr.Dataset, path: str | PathLike[str], *, theory: xr.Dataset | None = None, title: str | None = None
 ) -> Path:
-    """Write a phase diagram as one interactive HTML file that needs no network, and return its path.
+    """Write a phase diagram as one interactive HTML file that works offline.
 
-    `diagram` comes from `phase_diagram` or `field_diagram`; `theory`, a field diagram, is shown beside it with linked
-    cursors. The page keeps at most 256 rows of each model's predictions; scores come from all rows.
+    The page draws each model at no more than 256 rows; its scores come from all rows.
+
+    Parameters
+    ----------
+    diagram : xarray.Dataset
+        What `phase_diagram` or `field_diagram` returned.
+    path : str or path-like
+        The file to write; its folder is created if needed.
+    theory : xarray.Dataset, optional
+        What `field_diagram` returned, shown beside `diagram` with a linked cursor.
+    title : str, optional
+        Title of the page. By default it names the data set.
+
+    Returns
+    -------
+    pathlib.Path
+        The file that was written.
     """
     place = Path(path)
     if place.is_dir():
@@ -41,7 +56,7 @@ def write_report(
 
 
 def page_text(diagrams: list[xr.Dataset], title: str) -> str:
-    """The page as text. Only our own script may run in it, whatever the user's names hold, and nothing is fetched."""
+    """Return the page as text. Its security policy allows only our script, whatever the data hold, and no requests."""
     script = f'"use strict";\n(() => {{\n{"".join(_asset(name) for name in SCRIPTS)}}})();\n'
     data = page_contents(diagrams) | {"title": title, "version": version("heteroscope"), "colours": _colours()}
     return Template(_asset("page.html")).substitute(
@@ -54,20 +69,22 @@ def page_text(diagrams: list[xr.Dataset], title: str) -> str:
 
 
 def _title(diagram: xr.Dataset) -> str:
+    """Return the default title."""
     name = str(diagram.attrs.get("data_set", ""))
     return f"Phase diagram of {name}" if name else "Phase diagram"
 
 
 def _asset(name: str) -> str:
+    """Return the text of a file in `assets/`."""
     return (files("heteroscope.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _colours() -> list[str]:
-    """Cividis: even to the eye, and the same to eyes with and without red-green blindness."""
+    """Return the colours of cividis, which look the same with and without red-green blindness."""
     return [to_hex(colour) for colour in colormaps["cividis"].resampled(N_COLOURS)(range(N_COLOURS))]
 
 
 def _script_safe(data: dict[str, Any]) -> str:
-    """JSON in which no text can end the script element that holds it."""
+    """Return JSON in which no text can end the script element around it."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,32 +1,27 @@
-"""Which (rho, gamma) to take: points cross-validated along the diagonal rho = 1 - gamma or over the whole square."""
+"""Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
-from heteroscope.search.folds import check_share, held_out_fold, make_folds
-from heteroscope.search.on_stream import search_stream, stream_fold
-from heteroscope.search.points import Fold, FoldResult, Folds, Logits, Point, cross_validate
-from heteroscope.search.race import JUDGES, Race, search_diagonal, search_grid
-from heteroscope.search.refinement import bisect_transition, refine_around
-from heteroscope.search.results import Search, held_out_scores, results_table
-from heteroscope.search.selection import SELECTIONS, choose, row_loss
+from heteroscope.search.cross_validation import Logits, Point, cross_validate
+from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
+from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
+from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
+from heteroscope.search.selection import SELECTIONS, row_loss
+from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
+from heteroscope.search.stream_search import search_stream, stream_fold
 
 __all__ = [
-    "JUDGES",
+    "MEMBERS_PER_FOLD",
     "SELECTIONS",
+    "CandidateSearch",
+    "CrossValidation",
     "Fold",
-    "FoldResult",
-    "Folds",
     "Logits",
     "Point",
-    "Race",
-    "Search",
-    "bisect_transition",
+    "SearchResult",
     "check_share",
-    "choose",
     "cross_validate",
     "held_out_fold",
     "held_out_scores",
     "make_folds",
-    "refine_around",
     "results_table",
     "row_loss",
     "scale_for_all_rows",

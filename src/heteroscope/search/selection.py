@@ -1,4 +1,4 @@
-"""The rules that pick a point: held-out score with a one-standard-error rule, or the paper's rule on training rows."""
+"""Choose a point: by its held-out score, with a one-standard-error rule, or by the paper's rule on training rows."""
 
 from collections.abc import Sequence
 
@@ -8,21 +8,23 @@ from jaxtyping import Float
 from heteroscope.core import InputError
 from heteroscope.distributions import metrics
 from heteroscope.phases import Phase
-from heteroscope.search.calibration import HOPELESS_SCALE, std_scale
-from heteroscope.search.points import Folds, Point, held_rows
+from heteroscope.search.cross_validation import Point
+from heteroscope.search.folds import Folds, held_rows
+from heteroscope.search.std_calibration import HOPELESS_SCALE, std_scale
 from heteroscope.training import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
-APART = 0.6  # logits between finalists
+APART = 0.6  # smallest distance between finalists, in logits; measured in docs/defaults.md
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
-    """The index of the point to take; all points have seen the same folds.
+    """Return the index of the point to use; all points must have been evaluated on all these folds.
 
-    With `calibrate` the lowest held-out score after scaling the std wins, unless that std is hopelessly small. Without,
-    what overfits is dangerous: points labelled so are passed over while there are others, and the point of smallest rho
-    of the winner's phase that is no worse by more than one standard error of the paired difference takes its place.
+    With `calibrate`, take the lowest held-out score after scaling the std; ignore points whose std scale exceeds
+    HOPELESS_SCALE. Without, ignore points labelled as overfit, unless all are, and take the lowest held-out score; then
+    replace it by the point of smallest rho that has the same phase and whose score is worse by at most one standard
+    error of the paired difference.
     """
     if selection == "paper":
         middle = paper_midpoint(points)
@@ -44,11 +46,13 @@ def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: boo
     return best
 
 
-def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False) -> list[int]:
-    """The indices of the `n` lowest scores, in the order of the points, among them the lowest of every length.
+def choose_finalists(
+    points: Sequence[Point], folds: Folds, selection: str, n: int, calibrate: bool = False
+) -> list[int]:
+    """Return the sorted indices of the `n` points to evaluate on more folds: the lowest scores.
 
-    With `calibrate`, no two of them are neighbours, closer than APART, while there are others: one fold cannot tell
-    neighbours from each other, and scores after scaling often have two valleys, of which both deserve a second look.
+    The best point of each training length comes first. With `calibrate`, points at least APART from all points taken
+    so far come next: one fold cannot rank neighbours, and scores after scaling often have two separate minima.
     """
     _, scores = losses_and_scores(points, folds, selection, calibrate)
     ranked = np.argsort(scores, kind="stable").tolist()
@@ -64,20 +68,20 @@ def finalists(points: Sequence[Point], folds: Folds, selection: str, n: int, cal
 
 
 def _distance(one: Point, other: Point) -> float:
-    """In logits, along the axis on which they differ most; trainings of different lengths are no neighbours."""
+    """Return the largest difference of a logit; infinity for different training lengths."""
     if one.recipe != other.recipe:
         return np.inf
     return max(abs(a - b) for a, b in zip(one.logits, other.logits, strict=True))
 
 
 def held_out_mean_mse(point: Point, folds: Folds) -> float:
-    """`mean_mse` of the held-out rows that a point has seen; infinite if it is broken."""
+    """Return `mean_mse` of the held-out rows that the point was evaluated on; infinity instead of NaN."""
     held = held_rows(folds[: len(point.results)])
     return float(np.nan_to_num(metrics.mean_mse(held.y, *point.held_out, sample_weight=held.weight), nan=np.inf))
 
 
 def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -> Float[np.ndarray, " held"]:
-    """The loss of every held-out row that a point has seen."""
+    """Return the loss of each held-out row that the point was evaluated on; with `calibrate`, of the scaled std."""
     mean, std = point.held_out
     scale = std_scale(point, folds) if calibrate else 1.0
     return row_loss(selection, held_rows(folds[: len(point.results)]).y, mean, scale * std)
@@ -86,20 +90,24 @@ def held_out_loss(point: Point, folds: Folds, selection: str, calibrate: bool) -
 def losses_and_scores(
     points: Sequence[Point], folds: Folds, selection: str, calibrate: bool
 ) -> tuple[Float[np.ndarray, "point held"], Float[np.ndarray, " point"]]:
-    """Loss by row and its average; broken points score infinity, overfit ones may too while there are others."""
+    """Return the loss of each point and held-out row, and the score of each point: its average loss.
+
+    A score is infinite for NaN. It is also infinite for points that must not be chosen, unless all are such: with
+    `calibrate` those with a std scale above HOPELESS_SCALE, without it those labelled as overfit.
+    """
     losses = np.array([held_out_loss(point, folds, selection, calibrate) for point in points])
     scores = np.nan_to_num(np.average(losses, axis=1, weights=held_rows(folds).weight), nan=np.inf)
     if calibrate:
-        passed_over = np.array([not std_scale(point, folds) <= HOPELESS_SCALE for point in points])
+        excluded = np.array([not std_scale(point, folds) <= HOPELESS_SCALE for point in points])
     else:
-        passed_over = np.array([point.phase in OVERFIT for point in points])
-    return losses, scores if passed_over.all() else np.where(passed_over, np.inf, scores)
+        excluded = np.array([point.phase in OVERFIT for point in points])
+    return losses, scores if excluded.all() else np.where(excluded, np.inf, scores)
 
 
 def row_loss(
     selection: str, y: Float[np.ndarray, " held"], mean: Float[np.ndarray, " held"], std: Float[np.ndarray, " held"]
 ) -> Float[np.ndarray, " held"]:
-    """The loss of each row: negative log likelihood or CRPS."""
+    """Return the loss of each row: negative log likelihood ("nll") or CRPS ("crps")."""
     functions = {"nll": metrics.nll_by_row, "crps": metrics.crps_by_row}
     if selection not in functions:
         raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
@@ -107,7 +115,7 @@ def row_loss(
 
 
 def paper_midpoint(points: Sequence[Point]) -> float:
-    """Halfway in the logit between the points of lowest *training* mean MSE and std MSE: the paper's rule."""
+    """Return the logit halfway between the points of lowest *training* mean MSE and std MSE: the paper's rule."""
     ends = []
     for name in ("mean_mse", "std_mse"):
         training = [point.training_score(name) for point in points]

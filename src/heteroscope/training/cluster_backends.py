@@ -1,4 +1,4 @@
-"""Where the work is done: processes of this machine, or the workers of a Dask or Ray cluster, all through joblib."""
+"""Choose where work runs: in processes of this machine, or on a Dask or Ray cluster, all through joblib."""
 
 import logging
 import socket
@@ -7,22 +7,30 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, Parameter
 
+#: Names that users may give; loky is joblib's own pool of processes on this machine.
 BACKENDS = ("loky", "dask", "ray")
 
 
 @contextmanager
 def use_backend(name: str, scheduler: str | None = None) -> Iterator[None]:
-    """Work started inside this block goes to `name`; `scheduler` is the address of a running Dask or Ray cluster.
+    """Run all work that starts inside this block on the named backend.
 
-    Without an address Dask and Ray start workers of their own on this machine, one a core.
+    Parameters
+    ----------
+    name : {"loky", "dask", "ray"}
+        "loky" runs processes on this machine.
+    scheduler : str, optional
+        Address of a running Dask or Ray cluster. Without it, Dask and Ray start one worker per core on this machine.
     """
     if name not in BACKENDS:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {name!r}")
     if name == "loky":
         if scheduler is not None:
-            raise InputError("a scheduler's address needs backend='dask' or backend='ray'")
+            raise InputError(
+                "a scheduler's address needs ", Parameter("backend", "dask"), " or ", Parameter("backend", "ray")
+            )
         yield
     elif name == "dask":
         with _dask_client(scheduler), parallel_config(backend="dask", n_jobs=-1):
@@ -34,6 +42,7 @@ def use_backend(name: str, scheduler: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def _dask_client(scheduler: str | None) -> Iterator[None]:
+    """Connect to a Dask scheduler, or start a cluster on this machine, while the block runs."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
@@ -52,6 +61,7 @@ def _dask_client(scheduler: str | None) -> Iterator[None]:
 
 @contextmanager
 def _ray_session(address: str | None) -> Iterator[None]:
+    """Connect to a Ray cluster, or start one on this machine, while the block runs."""
     try:
         import ray
         from ray.util.joblib import register_ray
@@ -59,7 +69,7 @@ def _ray_session(address: str | None) -> Iterator[None]:
         raise InputError("the ray backend needs `pip install 'heteroscope[ray]'`") from error
     try:
         if address not in (None, "auto"):
-            _knock(address)
+            _check_listening(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError) as error:
         raise InputError(f"no Ray cluster answers at {address}: start one with `ray start --head`") from error
@@ -70,7 +80,7 @@ def _ray_session(address: str | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Raise if nothing listens at host:port; Ray itself would try again for minutes."""
+def _check_listening(address: str) -> None:
+    """Raise an OSError if nothing listens at host:port; Ray itself would keep trying for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     socket.create_connection((host, int(port)), timeout=10).close()

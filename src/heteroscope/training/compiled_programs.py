@@ -1,9 +1,9 @@
-"""Compiled programs, kept on disk between runs: what was compiled for one table serves the next process too.
+"""Keep compiled programs on disk, so that later processes read them instead of compiling again.
 
-Processes that begin at the same time share the work: each program is compiled by one of them and read by the others.
+Processes that start at the same time share the work: one of them compiles a program, the others read it.
 
-JAX's own settings come first: JAX_COMPILATION_CACHE_DIR names another folder, JAX_ENABLE_COMPILATION_CACHE=0 keeps
-nothing.
+JAX's own settings have priority: JAX_COMPILATION_CACHE_DIR names another folder, JAX_ENABLE_COMPILATION_CACHE=0
+switches the cache off.
 """
 
 import os
@@ -21,41 +21,42 @@ import filelock
 import jax
 from jax.stages import Lowered
 
-KEPT_BYTES = 2**28  # some two thousand programs; the oldest go first
-WORTH_KEEPING_SECONDS = 0.3  # of compilation
-WAIT_SECONDS = 0.02  # between looks at whether others are done
-N_LOCKS = 64  # two programs may have the same one, and are then compiled one after the other
-CPU_FACTS = ("vendor_id", "model name", "flags", "Features")  # lines of /proc/cpuinfo that tell what code can run
+KEPT_BYTES = 2**28  # size of the folder, about two thousand programs; the oldest are removed first
+MIN_COMPILE_SECONDS = 0.3  # programs that compile faster are not kept
+WAIT_SECONDS = 0.02  # time between checks whether another process is done
+N_LOCKS = 64  # lock files; two programs with the same lock are compiled one after the other
+CPU_FACTS = ("vendor_id", "model name", "flags", "Features")  # lines of /proc/cpuinfo that decide which code runs
+#: Where Linux says whether gather instructions are slowed down on this processor.
 SLOW_GATHERS = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling")
 
 
 def keep_programs() -> None:
-    """Let JAX read and write its programs in the user's folder, unless another was chosen or none can be made."""
+    """Make JAX keep its programs in the user's cache folder, unless another is set or it is not writable."""
     if _setting("jax_compilation_cache_dir") is not None or not reads_its_own_programs():
         return
     try:
         folder = program_folder()
         folder.mkdir(parents=True, exist_ok=True)
         remove_oldest(folder, KEPT_BYTES)
-    except (OSError, RuntimeError):  # nowhere to write, or nobody's home
+    except (OSError, RuntimeError):  # the folder cannot be made, or there is no home folder
         return
     if not os.access(folder, os.W_OK):
         return
-    # an entry that was cut off or removed by another process is compiled again: nothing that a user could act on
+    # an entry that another process has removed or left incomplete is compiled again; the user need not know
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", WORTH_KEEPING_SECONDS)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", MIN_COMPILE_SECONDS)
 
 
 def _setting(name: str) -> Any:
-    """One of JAX's settings, as an attribute of `jax.config`, where its documentation reads them."""
+    """Return one of JAX's settings, read as JAX's documentation does."""
     return getattr(jax.config, name)
 
 
 def reads_its_own_programs() -> bool:
-    """False for Intel processors on which gathers are slow: XLA writes programs there, and then refuses them.
+    """Return False on Intel processors with slow gathers: XLA writes programs there that it later refuses to read.
 
-    It says so in many lines each time (https://github.com/openxla/xla/issues/44565).
+    It prints many lines each time (https://github.com/openxla/xla/issues/44565).
     """
     if "GenuineIntel" not in _processor():
         return True
@@ -63,12 +64,13 @@ def reads_its_own_programs() -> bool:
 
 
 def program_folder() -> Path:
-    """One folder a kind of processor: a home that several machines share must not give one of them another's code."""
+    """Return the folder of programs for this kind of processor; machines of other kinds may share the home folder."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return caches / "heteroscope" / "programs" / sha256(_processor().encode()).hexdigest()[:12]
 
 
 def _processor() -> str:
+    """Return a text that differs between kinds of processors."""
     facts = [platform.machine(), platform.processor()]
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -77,20 +79,20 @@ def _processor() -> str:
 
 
 def remove_oldest(folder: Path, kept_bytes: int) -> None:
-    """Remove files from the oldest on until the others take at most `kept_bytes`.
+    """Remove the oldest files until the folder takes at most `kept_bytes`.
 
     JAX has a limit of its own, `jax_compilation_cache_max_size`, which is not used for two reasons:
 
-    - JAX 0.6.0 and 0.10.2 write a program and the time of its last use as two files. A process that is killed between
+    - JAX 0.8.0 and 0.10.2 write a program and the time of its last use as two files. A process that is killed between
       the two makes every later write fail (https://github.com/jax-ml/jax/issues/39880), and workers are killed
       whenever a fit is interrupted. A folder that was filled without a limit fails in the same way.
     - Each write reads all times of last use, under a lock that readers need too. With 2000 programs of 120 kB a write
-      took 121 ms (0.10.2) and 212 ms (0.6.0) instead of 1 to 2 ms; a read 0.4 and 0.6 ms instead of 0.03 ms. The script
-      of this measurement, on JAX's internal class `LRUCache`, was not kept.
+      took 39 to 43 ms (0.10.2) and 89 to 92 ms (0.8.0) instead of 0.1 to 1.1 ms, a read 0.1 to 0.3 ms instead of
+      0.02 ms: three runs each, beside other work. The script, on JAX's internal class `LRUCache`, was not kept.
     """
     found = []
     for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # another process tidies up too
+        with suppress(FileNotFoundError):  # another process may have removed it
             found.append((path.stat().st_mtime, path.stat().st_size, path))
     total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found):
@@ -101,30 +103,32 @@ def remove_oldest(folder: Path, kept_bytes: int) -> None:
 
 
 def compile_together(programs: Mapping[str, Callable[[], Lowered]]) -> None:
-    """Trace and compile what no other process has begun with; trace the rest meanwhile, and read it from disk.
+    """Compile programs together with other processes: each program is compiled by one process and read by the others.
 
-    `programs` are by name how each is traced. Without a folder that all share, or where it cannot be locked, programs
-    are compiled where they are first used.
+    `programs` maps the name of each program to the function that traces it. Compile every program that no other process
+    is compiling; trace the others meanwhile, then read them from disk. Without a shared folder, or if it cannot be
+    locked, do nothing: programs are then compiled at their first use.
     """
     shared = _setting("jax_compilation_cache_dir")
     if not (shared and _setting("jax_enable_compilation_cache") and Path(shared).is_dir()):
         return
     jobs = [(cache(trace), _lock(Path(shared), name)) for name, trace in programs.items()]
-    of_others = [(trace, lock) for trace, lock in jobs if not _compiled_here(trace, lock)]
-    for trace, _ in of_others:
+    elsewhere = [(trace, lock) for trace, lock in jobs if not _compiled_here(trace, lock)]
+    for trace, _ in elsewhere:
         trace()
-    for trace, lock in of_others:
+    for trace, lock in elsewhere:
         while not _compiled_here(trace, lock):
             time.sleep(WAIT_SECONDS)
 
 
 def _lock(folder: Path, name: str) -> filelock.FileLock:
+    """Return the lock for the program of that name."""
     number = int(sha256(name.encode()).hexdigest(), 16) % N_LOCKS
     return filelock.FileLock(folder / f".compiling-{number}.lock", timeout=0)
 
 
 def _compiled_here(trace: Callable[[], Lowered], lock: filelock.FileLock) -> bool:
-    """False if another process is at it; then it is worth coming back."""
+    """Compile the program, or read it from disk; return False if another process is compiling it."""
     try:
         with lock:
             trace().compile()

@@ -1,13 +1,13 @@
-"""What the engine needs of joblib beyond its public interface, all in one place.
+"""All uses of joblib beyond its public interface, in one place.
 
-- Which backend is active: joblib has a public way to set it (`parallel_config`), none to ask for it.
+- The name of the active backend: joblib has a public way to set it (`parallel_config`), but none to read it.
 - An executor of one worker process: `Parallel(n_jobs=1)` runs in the caller's own process, and the standard library's
-  executor imports the caller's `__main__`, which a script without a guard does not survive.
+  executor imports the caller's `__main__`, which breaks scripts without an `if __name__ == "__main__"` guard.
 - Whether this process is such a worker.
-- Workers that may grow: with psutil installed, loky takes a growth of 300 MB for a leak and replaces the worker.
+- Workers whose memory may grow: with psutil installed, loky treats a growth of 300 MB as a leak and replaces it.
   Compiled programs take as much, and a new worker would have to read them all again. loky has no setting for this.
 
-`tests/test_joblib_internals.py` fails when one of these names moves or no longer has its effect.
+`tests/training/test_joblib_internals.py` fails when one of these names moves or no longer has its effect.
 """
 
 from multiprocessing import current_process
@@ -20,10 +20,10 @@ __all__ = ["ActiveBackend", "ProcessPoolExecutor", "active_backend", "in_loky_wo
 
 
 class ActiveBackend(NamedTuple):
-    """Where joblib would run work now.
+    """The backend on which joblib would run work now.
 
-    name : as `parallel_config(backend=name)` spells it; "" if the backend was never registered under a name.
-    nested : whether this is already inside a worker of another parallel loop.
+    name : the name for `parallel_config(backend=name)`; "" if the backend is not registered under a name.
+    nested : whether this process is a worker of another parallel loop.
     """
 
     name: str
@@ -38,10 +38,10 @@ def active_backend() -> ActiveBackend:
 
 
 def in_loky_worker() -> bool:
-    """Return whether this process is a worker of loky, joblib's own or that of an executor here."""
+    """Return whether this process is a worker of loky, of joblib's own pool or of an executor here."""
     return current_process().name.startswith("LokyProcess")
 
 
 def let_workers_grow() -> None:
-    """Switch off, in this worker, loky's replacement of workers whose memory grows."""
+    """Stop loky from replacing this worker when its memory grows."""
     process_executor._USE_PSUTIL = False

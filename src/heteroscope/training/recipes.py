@@ -1,196 +1,140 @@
-"""How a model is trained, as data: a sequence of stages, each an objective, the networks it moves and a solver.
-
-A method is a `Recipe`; the engine runs any of them, so that no method brings a loop of its own.
-"""
+"""Training methods as data: a recipe is a sequence of stages, which one training loop runs for every method."""
 
 from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
-import jax.numpy as jnp
-
-from heteroscope.core import InputError, resolve_schedule
-from heteroscope.networks import (
-    Architecture,
-    Layer,
-    Network,
-    Objective,
-    first_mean_objective,
-    joint_objective,
-    mean_alone_objective,
-    mean_objective,
-    precision_alone_objective,
-)
-from heteroscope.training.adam import (
-    Adam,
+from heteroscope.core import InputError, Parameter, resolve_schedule
+from heteroscope.networks import Architecture, first_mean_objective, joint_objective, mean_objective
+from heteroscope.training.schedules import (
+    PEAK_RATE,
+    constant_rate_adam,
     cosine_adam,
-    fast_adam,
     fast_joint_adam,
+    fast_mean_adam,
     paper_adam,
-    patient_adam,
     stable_peak_rate,
 )
+from heteroscope.training.stages import HoldCollapsed, InspectionTimes, PrecisionLevel, RelativeRates, Stage
 
 SCHEDULES = ("auto", "fast", "cosine", "levelled", "paper")
-MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "levelled": 0.1, "paper": 5 / 12}  # of all steps, for the mean alone
-MEAN_RATE, BIAS_RATE = 0.1, 3.0  # of "fast": of the mean once it is fitted, and of all biases
-PATIENT_SHARES = 0.25, 0.125  # of "fast" from a small start: the steps before all others, the mean alone and then both
-AGAIN_SHARE = 0.25  # of the steps of a diagram whose cells exchange models: those after the last exchange
-
-
-class Stage(NamedTuple):
-    """Minimise `objective` over the networks named in `trains` (fields of `Params`), the others held fixed.
-
-    `alone` names the objective of a network once the other has become constant: that one is then `held` at its best
-    level in closed form, and a step costs half. A stage that `levels` moves the precision's level to where it fits the
-    residuals whenever a model is looked at, and at its end. In a `patient` one no model is looked at before its end, so
-    that none is called constant too early. The rates are relative to the solver's.
-    """
-
-    objective: Objective
-    trains: tuple[str, ...]
-    solver: Adam
-    alone: tuple[tuple[str, Objective], ...] = ()
-    held: str | None = None
-    levels: bool = False
-    patient: bool = False
-    mean_rate: float = 1.0
-    bias_rate: float = 1.0
-
-    @property
-    def program(self) -> "Stage":
-        """What is compiled of a stage: all but its number of steps, which is data of the solver."""
-        return self._replace(solver=self.solver._replace(steps=0))
-
-    def holding(self, network: str) -> "Stage":
-        """The same stage with one network constant, for the network that is left."""
-        ((survivor, objective),) = [pair for pair in self.alone if pair[0] != network]
-        return self._replace(objective=objective, trains=(survivor,), alone=(), held=network)
-
-    def relative_rates(self, networks: dict[str, Network]) -> dict[str, Network] | None:
-        """What the solver's rate is multiplied by in every weight and bias, or None where that is one everywhere."""
-        if self.mean_rate == self.bias_rate == 1.0:
-            return None
-        own = {"mean": self.mean_rate, "precision": 1.0}
-        return {
-            name: tuple(
-                Layer(
-                    jnp.full_like(layer.weight, own[name]),
-                    jnp.full_like(layer.bias, own[name] * self.bias_rate),
-                )
-                for layer in network
-            )
-            for name, network in networks.items()
-        }
+#: Share of all steps that train the mean alone. The paper's is 250,000 of 600,000.
+MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "levelled": 0.1, "paper": 5 / 12}
+MEAN_RATE, BIAS_RATE = 0.1, 3.0  # relative rates of "fast": of the mean in the joint stage, and of all biases
+#: "fast" from a small start: shares of the steps that train without inspection, the mean alone and then both networks.
+UNINSPECTED_SHARES = 0.25, 0.125
+AGAIN_SHARE = 0.25  # diagrams whose cells exchange models: share of the steps after the last exchange
 
 
 class Recipe(NamedTuple):
-    """Everything that is the same for all models trained together; hashable, so that it can be compiled in.
-
-    With `retires`, a model leaves a stage as soon as nothing is left to gain; without, it runs every step of it.
-    A batch is made of runs of `neighbours` rows that follow each other.
-    """
+    """Everything that is the same for all models trained together; hashable, so that it can be compiled in."""
 
     architecture: Architecture
     stages: tuple[Stage, ...]
-    batch_size: int | None = None
-    retires: bool = True
-    neighbours: int = 1
+    batch_size: int | None = None  # rows per step; None: all rows
+    retires: bool = True  # a model leaves a stage once further steps gain nothing; otherwise it runs every step
+    neighbours: int = 1  # a batch consists of runs of so many consecutive rows
 
     @property
     def steps(self) -> int:
-        """How many steps a model takes at most."""
+        """The largest number of steps that a model takes."""
         return _steps(self.stages)
 
     @property
     def program(self) -> "Recipe":
-        """What is compiled of a recipe beside the stage: what its networks are and how rows are drawn."""
+        """The recipe as it is compiled beside a stage: what its networks are and how rows are drawn."""
         return self._replace(stages=())
-
-
-ALONE = (("mean", mean_alone_objective), ("precision", precision_alone_objective))
 
 
 def mean_first_recipe(
     architecture: Architecture, max_steps: object, schedule: str = "auto", batch_size: int | None = None
 ) -> Recipe:
-    """The mean alone, then both networks; each stage has its share of `max_steps`.
+    """Return the recipe that trains the mean alone and then both networks, with `max_steps` steps in all.
 
-    The paper's schedule splits 250,000 : 350,000 and its learning rate runs on across the two stages. From a small
-    start "fast" is patient first. "levelled" is "cosine" with all levels in closed form, for the sake of minima.
+    "fast" is for exact gradients. "cosine" is for batches. "levelled" is "cosine" with the level of the precision in
+    closed form, for deeper minima. "paper" splits 600,000 steps as the paper does, 250,000 : 350,000, and its learning
+    rate continues from the first stage to the second. "auto" is "fast" without and "cosine" with `batch_size`.
     """
     steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
     chosen = resolve_schedule(schedule, batch_size)
     if chosen == "fast":
-        patience = _patience(architecture, steps) if batch_size is None else ()
-        return Recipe(architecture, (*patience, *_fast_stages(steps - _steps(patience))), batch_size)
+        escape = _escape_zero_stages(architecture, steps) if batch_size is None else ()
+        return Recipe(architecture, (*escape, *_fast_stages(steps - _steps(escape))), batch_size)
     first = max(1, round(steps * MEAN_SHARE[chosen]))
     if chosen == "paper":
         cycle = max(2, steps // 12)
-        solvers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
+        optimisers = paper_adam(first, cycle), paper_adam(steps - first, cycle, offset=first)
     else:
         peak = stable_peak_rate(architecture.hidden)
-        solvers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
-    mean = Stage(mean_objective, ("mean",), solvers[0])
-    joint = Stage(joint_objective, ("mean", "precision"), solvers[1])
+        optimisers = cosine_adam(first, peak), cosine_adam(steps - first, peak)
+    mean = Stage(mean_objective, ("mean",), optimisers[0])
+    joint = Stage(joint_objective, ("mean", "precision"), optimisers[1])
     if chosen == "levelled":
-        mean = mean._replace(objective=first_mean_objective, levels=True)
-        joint = joint._replace(alone=ALONE, levels=True)
+        mean = mean._replace(objective=first_mean_objective, precision_level=PrecisionLevel.FROM_RESIDUALS)
+        joint = joint._replace(constant=HoldCollapsed(), precision_level=PrecisionLevel.SOLVED)
     return Recipe(architecture, (mean, joint), batch_size)
 
 
 def exchange_recipes(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
-    """The stages of "fast", and the last again at half of its rate; models are exchanged before both networks train."""
+    """Return the recipes of a diagram whose cells exchange models, one recipe per round.
+
+    The rounds are: the first stages of "fast", up to the mean; its joint stage; the joint stage again at half the rate.
+    Cells exchange models between rounds.
+    """
     steps = checked_steps(max_steps)
-    patience = _patience(architecture, steps)
-    steps -= _steps(patience)
+    escape = _escape_zero_stages(architecture, steps)
+    steps -= _steps(escape)
     again = round(steps * AGAIN_SHARE)
     mean, joint = _fast_stages(steps - again)
-    last = joint._replace(solver=joint.solver._replace(steps=again, peak=joint.solver.peak / 2))
-    rounds = (*patience, mean), (joint,), (last,)
+    last = joint._replace(optimiser=fast_joint_adam(again, PEAK_RATE / 2))
+    rounds = (*escape, mean), (joint,), (last,)
     return tuple(Recipe(architecture, stages) for stages in rounds if _steps(stages))
 
 
 def _fast_stages(steps: int) -> tuple[Stage, Stage]:
-    """The mean to the end, with the constant precision of the moment; then both, the mean at a tenth of the rate."""
+    """Return the stages of "fast": the mean beside the best constant precision, then both at different rates."""
     first = max(1, round(steps * MEAN_SHARE["fast"]))
-    return (
-        Stage(first_mean_objective, ("mean",), fast_adam(first), levels=True, bias_rate=BIAS_RATE),
-        Stage(
-            joint_objective,
-            ("mean", "precision"),
-            fast_joint_adam(steps - first),
-            alone=ALONE,
-            mean_rate=MEAN_RATE,
-            bias_rate=BIAS_RATE,
-        ),
+    mean = Stage(
+        first_mean_objective,
+        ("mean",),
+        fast_mean_adam(first),
+        precision_level=PrecisionLevel.FROM_RESIDUALS,
+        relative_rates=RelativeRates(bias=BIAS_RATE),
     )
+    joint = Stage(
+        joint_objective,
+        ("mean", "precision"),
+        fast_joint_adam(steps - first),
+        constant=HoldCollapsed(),
+        relative_rates=RelativeRates(MEAN_RATE, BIAS_RATE),
+    )
+    return mean, joint
 
 
-def _patience(architecture: Architecture, steps: int) -> tuple[Stage, ...]:
-    """From a small start: the mean and then both, as the paper trains them, until zero is left if it ever is.
+def _escape_zero_stages(architecture: Architecture, steps: int) -> tuple[Stage, ...]:
+    """Return the first stages from a small start: train without inspection so that networks can leave zero.
 
-    Steadier steps never leave it, and a look at a network in the meantime would call it constant. A mean that has not
-    left it by itself is made zero, and stays so beside the precision.
+    The smoother steps of "fast" never leave zero, and an inspection on the way would call a network constant. A mean
+    that has not left zero at the end of its stage is set to zero, and stays there while both networks train.
     """
     if architecture.start == "he":
         return ()
-    mean, both = (patient_adam(int(steps * share)) for share in PATIENT_SHARES)
+    mean, both = (constant_rate_adam(int(steps * share)) for share in UNINSPECTED_SHARES)
     stages = (
-        Stage(mean_objective, ("mean",), mean, patient=True),
-        Stage(joint_objective, ("mean", "precision"), both, patient=True),
+        Stage(mean_objective, ("mean",), mean, inspected=InspectionTimes.AT_END),
+        Stage(joint_objective, ("mean", "precision"), both, inspected=InspectionTimes.AT_END),
     )
-    return tuple(stage for stage in stages if stage.solver.steps)
+    return tuple(stage for stage in stages if stage.steps)
 
 
 def _steps(stages: Sequence[Stage]) -> int:
-    return sum(stage.solver.steps for stage in stages)
+    return sum(stage.steps for stage in stages)
 
 
 def checked_steps(max_steps: object) -> int:
-    """As a number of steps, of which there must be one for each of two stages."""
+    """Return `max_steps` as an integer of at least 2, one step for each of two stages; raise an error otherwise."""
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or max_steps < 2:
-        raise InputError(f"max_steps must be an integer of at least 2, got {max_steps!r}")
+        raise InputError(Parameter("max_steps"), f" must be an integer of at least 2, got {max_steps!r}")
     return int(max_steps)

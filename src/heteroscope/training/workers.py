@@ -1,7 +1,7 @@
-"""Train many models: tiles over processes, one single-threaded process a core.
+"""Train many models in worker processes, one single-threaded process per core, each training one tile at a time.
 
-Tiles never run in the caller's process when it has a processor only: JAX may be running there already, with a thread
-pool of its own that would change the last digits of a result, and whose batched LAPACK calls can deadlock.
+Without an accelerator, tiles never run in the caller's process: JAX may be running there already, with a thread pool of
+its own that would change the last digits of a result, and whose batched LAPACK calls can deadlock.
 """
 
 import os
@@ -21,24 +21,27 @@ from heteroscope.networks import Params
 from heteroscope.training.compiled_programs import compile_together, keep_programs
 from heteroscope.training.joblib_internals import ProcessPoolExecutor, active_backend, in_loky_worker, let_workers_grow
 from heteroscope.training.recipes import Recipe
-from heteroscope.training.tile import Fit, Job, lanes, tile_programs, train_tile
+from heteroscope.training.steps import Job, lanes
+from heteroscope.training.tile import Fit, tile_programs, train_tile
 
 ROW_BLOCK = 32  # rows are padded to a multiple of it, so that tables and folds of similar size share one program
-PARENT_CHECK_SECONDS = 2.0
-ATTEMPTS = 3  # workers lost one after the other, with nothing finished in between, at which long work gives up
+PARENT_CHECK_SECONDS = 2.0  # time between checks of a worker whether its parent still runs
+IDLE_SECONDS = 300  # time after which the worker of `n_jobs=1` ends if it has nothing to do
+ATTEMPTS = 3  # workers lost in a row, with nothing finished in between, before the error is raised
+#: Names of the errors of joblib, Dask and Ray that report a lost worker.
 LOST_WORKER = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "RayActorError", "ActorDiedError")
-MAX_TILE = 16  # models that one task holds: few enough for a steady progress bar and an even load
+MAX_TILE = 16  # models per tile: few enough for a steady progress bar and an even load
 
 
 class Task(NamedTuple):
-    """Models to train on the same rows, each from its seed's start or from networks that were trained before."""
+    """Models to train on the same rows, from the random start of their seeds or from networks trained before."""
 
     rows: Batch
     jobs: Sequence[Job]
     starts: Sequence[Params] | None = None
 
     def part(self, first: int, last: int) -> "Task":
-        """The same for some of the jobs."""
+        """Return the task with only the jobs from `first` to `last`."""
         starts = None if self.starts is None else self.starts[first:last]
         return Task(self.rows, self.jobs[first:last], starts)
 
@@ -52,11 +55,22 @@ def train(
     capacity: int = 0,
     progress: Progress | None = None,
 ) -> list[list[Fit]]:
-    """Train every job of every task; the fits come back in the order of the jobs.
+    """Train every job of every task.
 
-    The same seed gives the same numbers whatever `tile` and `n_jobs` are. `progress` is told (models done, of how many)
-    as tiles come in. `n_jobs` and the backend follow joblib, so that `parallel_config(backend="dask")` works. Where
-    steps draw batches, tables with room for `capacity` rows share one program, whatever their own number of rows.
+    The same seed gives the same numbers for any `tile` and `n_jobs`.
+
+    Parameters
+    ----------
+    tasks : rows, and the models to train on them.
+    recipe : how to train.
+    n_jobs : number of workers. It and the backend follow joblib, so that `parallel_config(backend="dask")` works.
+    tile : number of models that a worker trains at a time; default: about a sixteenth of a worker's share.
+    capacity : if steps draw batches, pad tables to this number of rows, so that tables of all sizes share one program.
+    progress : called with the number of models done and the number of all models.
+
+    Returns
+    -------
+    For each task, the fits in the order of its jobs.
     """
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
@@ -84,9 +98,10 @@ def train_as_tiles(
     capacity: int = 0,
     finish: Callable[[list[Fit]], Any] | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Train every task as one tile; its number and its fits come back as soon as it is done, in any order.
+    """Train every task as one tile; yield its index and its fits as soon as it is done, in any order.
 
-    With `finish`, the process that trained a tile makes of its fits what comes back instead of them.
+    With `finish`, yield `finish(fits)` instead of the fits; the process that trained the tile computes it. For
+    `capacity` see `train`.
     """
     n_rows = max((task.rows.y.shape[0] for task in tasks), default=0)
     if recipe.batch_size is not None and n_rows > recipe.batch_size:
@@ -94,11 +109,11 @@ def train_as_tiles(
     n_rows = -(-n_rows // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
     calls = [(index, padded[id(task.rows)], task.jobs, task.starts, recipe, finish) for index, task in enumerate(tasks)]
-    yield from run_tasks(_train_alone, calls, n_jobs)
+    yield from run_tasks(_train_in_worker, calls, n_jobs)
 
 
 def pad(rows: Batch, n_rows: int) -> Batch:
-    """Rows of weight zero up to `n_rows`, and weights that average to one over all of them, in single precision."""
+    """Return single-precision rows, padded to `n_rows` with rows of weight zero, with weights that average to one."""
     missing = n_rows - rows.y.shape[0]
     weight = np.pad(np.asarray(rows.weight, np.float64), (0, missing))
     if not weight.sum() > 0:
@@ -111,15 +126,15 @@ def pad(rows: Batch, n_rows: int) -> Batch:
 
 
 def _tile_size(n_models: int, n_workers: int, width: int) -> int:
-    """A sixteenth of a worker's share, in whole lane groups: an unfilled lane computes in vain."""
+    """Return a sixteenth of a worker's share of the models, rounded up to full lanes, since an empty lane is wasted."""
     share = min(-(-n_models // (16 * n_workers)), MAX_TILE)
     return max(width, -(-share // width) * width)
 
 
 def run_tasks(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) -> Iterator[Any]:
-    """`work` of every call as it comes in, from wherever joblib's settings say that work is done.
+    """Yield `work(*call)` for every call, in the order in which calls finish, on joblib's active backend.
 
-    The second argument of a call is what several of them share, and what Ray therefore is given only once.
+    The second argument of a call is the one that calls share: Ray receives each such object only once.
     """
     backend = active_backend()
     if backend.name == "multiprocessing":
@@ -132,7 +147,7 @@ def run_tasks(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) 
     if backend.name == "loky":
         n_workers = min(n_workers, len(calls))  # a process without a task would only take memory
     elif nested and backend.name == "threading":
-        n_workers = 1  # the caller's own loop over processes has the cores
+        n_workers = 1  # the caller's own parallel loop already uses the cores
     if n_workers > 1:
         yield from Parallel(n_jobs=n_workers, prefer="processes", batch_size=1, return_as="generator_unordered")(
             delayed(work)(*call) for call in calls
@@ -142,15 +157,15 @@ def run_tasks(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) 
     else:
         try:
             yield from (_one_worker().submit(work, *call).result() for call in calls)
-        except BaseException:  # an interrupt too: a tile that nobody waits for must not hold up the next fit
+        except BaseException:  # an interrupt too: a tile that nobody waits for must not delay the next fit
             _stop_worker()
             raise
 
 
 def until_done(attempt: Callable[[], None], n_done: Callable[[], int], n_wanted: int) -> None:
-    """Call `attempt` until all is done: a worker that is lost costs what it was doing, not the run.
+    """Call `attempt` until `n_done()` reaches `n_wanted`; retry if a worker is lost.
 
-    Three losses in a row with nothing finished in between are raised, as is every other error.
+    Raise the error after three lost workers in a row with nothing finished in between, and every other error at once.
     """
     failures = 0
     while (before := n_done()) < n_wanted:
@@ -163,18 +178,18 @@ def until_done(attempt: Callable[[], None], n_done: Callable[[], int], n_wanted:
 
 
 def _run_on_ray(work: Callable[..., Any], calls: list[tuple]) -> Iterator[Any]:
-    """Tiles as Ray's own tasks: its joblib backend neither hands over results one by one nor survives a lost worker."""
+    """Yield results of Ray tasks; Ray's joblib backend neither yields them one by one nor survives a lost worker."""
     import ray
 
-    work_there = ray.remote(num_cpus=1, max_retries=3)(work)
+    remote_work = ray.remote(num_cpus=1, max_retries=ATTEMPTS)(work)
     shared = {id(common): ray.put(common) for _, common, *_ in calls}
-    waiting = [work_there.remote(index, shared[id(common)], *rest) for index, common, *rest in calls]
+    waiting = [remote_work.remote(index, shared[id(common)], *rest) for index, common, *rest in calls]
     while waiting:
         ready, waiting = ray.wait(waiting)
         yield from ray.get(ready)
 
 
-def _train_alone(
+def _train_in_worker(
     index: int,
     rows: Batch,
     jobs: Sequence[Job],
@@ -182,31 +197,31 @@ def _train_alone(
     recipe: Recipe,
     finish: Callable[[list[Fit]], Any] | None,
 ) -> tuple[int, Any]:
-    """A tile in a process of its own."""
+    """Train one tile in a worker process."""
     prepare_worker()
-    _compile_once(rows.y.shape[0], recipe._replace(stages=tuple(stage.program for stage in recipe.stages)))
+    _compile_programs(rows.y.shape[0], recipe._replace(stages=tuple(stage.program for stage in recipe.stages)))
     fits = train_tile(rows, jobs, recipe, starts)
     return index, finish(fits) if finish else fits
 
 
 @cache
-def _compile_once(n_rows: int, recipe: Recipe) -> None:
-    """Share the work of compiling with the other processes; an accelerator compiles at the first use."""
+def _compile_programs(n_rows: int, recipe: Recipe) -> None:
+    """Compile the programs of a recipe together with the other workers; an accelerator compiles at the first use."""
     if lanes(recipe) == 1:
         compile_together(tile_programs(n_rows, recipe))
 
 
 def prepare_worker() -> None:
-    """Make this process one that gives XLA one thread, if XLA has not been started here before, and keeps programs."""
+    """Prepare this process as a worker: one thread for XLA, unless XLA runs already, and compiled programs on disk."""
     os.environ.setdefault("PJRT_NPROC", "1")
     keep_programs()
-    let_workers_grow()  # compiled programs are no memory leak: their worker must not be replaced
+    let_workers_grow()  # compiled programs are no memory leak: the worker must not be replaced
     _end_with_parent()
 
 
 @cache
 def _end_with_parent() -> None:
-    """A worker whose parent was killed outright would wait for ever: a thread of its own ends it."""
+    """Start a thread that ends this worker when its parent is gone; a killed parent would leave it waiting for ever."""
     if not in_loky_worker():
         return
     parent = os.getppid()
@@ -229,15 +244,15 @@ _worker: ProcessPoolExecutor | None = None
 
 
 def _one_worker() -> ProcessPoolExecutor:
-    """The one worker process of `n_jobs=1`, started when first needed and kept for the next fit."""
+    """Return the worker process of `n_jobs=1`, started when first needed and kept for the next fit."""
     global _worker
     if _worker is None:
-        _worker = ProcessPoolExecutor(max_workers=1, timeout=300)
+        _worker = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS)
     return _worker
 
 
 def _stop_worker() -> None:
-    """End the worker process at once, whatever it is doing."""
+    """End the worker process at once, even in the middle of a task."""
     global _worker
     if _worker is not None:
         _worker.shutdown(kill_workers=True)

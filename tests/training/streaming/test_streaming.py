@@ -23,14 +23,15 @@ from heteroscope.data.streams.batches import read_chunks
 from heteroscope.networks.ensemble import predict_members
 from heteroscope.networks.model import Architecture, init_params
 from heteroscope.networks.objectives import mean_objective
-from heteroscope.training.adam import cosine_adam
-from heteroscope.training.recipes import Recipe, Stage, mean_first_recipe
+from heteroscope.training.recipes import Recipe, mean_first_recipe
+from heteroscope.training.schedules import cosine_adam
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import Job, ModelState
 from heteroscope.training.streaming import rounds
-from heteroscope.training.streaming.checkpoint import State
-from heteroscope.training.streaming.rounds import Plan, inspection_steps, train_on_stream
+from heteroscope.training.streaming.checkpoint import StreamState
+from heteroscope.training.streaming.rounds import StreamTraining, evaluation_steps, train_on_stream
 from heteroscope.training.streaming.stream_run import start_stream_run
-from heteroscope.training.streaming.worker import Judges, Outcome, StreamRound
-from heteroscope.training.tile import Job, Model
+from heteroscope.training.streaming.worker import RoundEvaluation, RoundOutcome, StreamRound
 from tests.data.streams.small_tables import make_table, write_npy
 
 STEPS = 1200
@@ -43,9 +44,11 @@ def read(members, x, scaling):
     return predict_members(members, x, scaling, ARCHITECTURE.activation)
 
 
-def plan_of(stream, store=None, recipe=RECIPE, jobs=JOBS, drops=False):
-    ground = start_stream_run(stream, 0.1, 50, 7, store, None, 0)
-    return Plan(ground.order, jobs, recipe, Judges(ground.survey.sample, ground.survey.held, read), drops)
+def training_on(stream, store=None, recipe=RECIPE, jobs=JOBS, drop_losing=False):
+    run = start_stream_run(stream, 0.1, 50, 7, store, None, 0)
+    return StreamTraining(
+        run.order, jobs, recipe, RoundEvaluation(run.survey.sample, run.survey.held, read), drop_losing
+    )
 
 
 def numbers(fits):
@@ -59,14 +62,14 @@ def assert_same(fits, others):
 
 @pytest.fixture(scope="module")
 def whole(stream):
-    return train_on_stream(plan_of(stream))
+    return train_on_stream(training_on(stream))
 
 
 def test_steps_are_those_of_another_adam(stream):
     n_steps = 40
     recipe = Recipe(ARCHITECTURE, (Stage(mean_objective, ("mean",), cosine_adam(n_steps)),), 50, retires=False)
-    plan = plan_of(stream, recipe=recipe, jobs=JOBS[1:2])
-    (fit,) = train_on_stream(plan, in_workers=False)
+    training = training_on(stream, recipe=recipe, jobs=JOBS[1:2])
+    (fit,) = train_on_stream(training, in_workers=False)
 
     params = init_params(0, ARCHITECTURE)
     single = Strengths(*(np.float32(value) for value in strengths(4.0, -4.0)))
@@ -81,7 +84,7 @@ def test_steps_are_those_of_another_adam(stream):
         updates, state = adam.update(jax.grad(loss)(mean, batch), state, mean)
         return optax.apply_updates(mean, updates), state
 
-    mean, chunk = params.mean, next(read_chunks(plan.order, 0))
+    mean, chunk = params.mean, next(read_chunks(training.order, 0))
     state = adam.init(mean)
     for k in range(n_steps):
         mean, state = step(mean, state, Batch(chunk.x[k], chunk.y[k], np.ones(50, np.float32)))
@@ -96,11 +99,11 @@ def test_more_likelihood_fits_better(whole):
 
 def test_the_same_numbers_with_two_workers_and_however_rounds_are_cut(stream, whole, monkeypatch):
     monkeypatch.setattr(rounds, "ROUND_SECONDS", 0.2)
-    assert_same(train_on_stream(plan_of(stream), n_jobs=2), whole)
+    assert_same(train_on_stream(training_on(stream), n_jobs=2), whole)
 
 
 def test_a_model_alone_has_the_numbers_it_has_among_others(stream, whole):
-    assert_same(train_on_stream(plan_of(stream, jobs=JOBS[1:2])), whole[1:2])
+    assert_same(train_on_stream(training_on(stream, jobs=JOBS[1:2])), whole[1:2])
 
 
 ROOT = Path(__file__).parents[3]
@@ -111,12 +114,12 @@ KILLED = """
     sys.path.insert(0, sys.argv[1])
     from heteroscope.training.streaming import rounds
     from heteroscope.data import open_stream
-    from tests.training.streaming.test_streaming import plan_of
+    from tests.training.streaming.test_streaming import training_on
 
     rounds.ROUND_SECONDS, rounds.CHECKPOINT_SECONDS = 0.02, 0.0
     data, store = Path(sys.argv[2]), Path(sys.argv[3])
     stream = open_stream((data / "x.npy", data / "y.npy"))
-    rounds.train_on_stream(plan_of(stream, store), checkpoint=store / "run.npz")
+    rounds.train_on_stream(training_on(stream, store), checkpoint=store / "run.npz")
 """
 
 
@@ -131,15 +134,19 @@ def test_a_killed_run_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_p
     process.communicate()
     with np.load(store / "run.npz") as saved:
         assert '"stage": 2' not in str(saved["plain"])  # killed before its end
-    told = []
+    reported = []
     fits = train_on_stream(
-        plan_of(stream, store), checkpoint=store / "run.npz", progress=lambda done, total: told.append((done, total))
+        training_on(stream, store),
+        checkpoint=store / "run.npz",
+        progress=lambda *steps: reported.append(steps),
     )
     assert_same(fits, whole)
-    assert told[-1] == (STEPS, STEPS)
-    told.clear()
-    train_on_stream(plan_of(stream, store), checkpoint=store / "run.npz", progress=lambda *one: told.append(one))
-    assert not told  # nothing is left to do
+    assert reported[-1] == (STEPS, STEPS)
+    reported.clear()
+    train_on_stream(
+        training_on(stream, store), checkpoint=store / "run.npz", progress=lambda *one: reported.append(one)
+    )
+    assert not reported  # nothing is left to do
 
 
 @pytest.mark.soak
@@ -147,7 +154,7 @@ def test_a_killed_run_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_p
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_result(stream, npy_paths, whole, tmp_path, seed):
     chance, store = random.Random(seed), tmp_path / "run"
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), os.path.dirname(__file__), npy_paths[0].parent, store]
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), ROOT, npy_paths[0].parent, store]
     killed = 0
     for _ in range(8):
         before = (store / "run.npz").stat().st_mtime_ns if killed else None
@@ -164,7 +171,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_result(stream,
         process.wait()
         killed += 1
     assert killed
-    assert_same(train_on_stream(plan_of(stream, store), checkpoint=store / "run.npz"), whole)
+    assert_same(train_on_stream(training_on(stream, store), checkpoint=store / "run.npz"), whole)
 
 
 def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path, whole, monkeypatch):
@@ -172,35 +179,35 @@ def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path
     table = make_table()
     paths = write_npy(tmp_path / "data", table)
     before = paths[1].stat()
-    plan, checkpoint = plan_of(open_stream(paths)), tmp_path / "run" / "run.npz"
+    training, checkpoint = training_on(open_stream(paths)), tmp_path / "run" / "run.npz"
 
     def change(done, total):
         os.utime(paths[1], ns=(0, 0))
 
     with pytest.raises(InputError, match=r"y.npy has changed since the run began"):
-        train_on_stream(plan, checkpoint=checkpoint, progress=change)
+        train_on_stream(training, checkpoint=checkpoint, progress=change)
     with pytest.raises(
         InputError,
         match=r"holds a run of other settings \(.*y.npy has changed\): use these again and restore the files",
     ):
-        train_on_stream(plan, checkpoint=checkpoint)
+        train_on_stream(training, checkpoint=checkpoint)
     os.utime(paths[1], ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert_same(train_on_stream(plan, checkpoint=checkpoint), whole)
+    assert_same(train_on_stream(training, checkpoint=checkpoint), whole)
     with pytest.raises(InputError, match=r"\(models was \[0, 0, 0\] and is now \[0, 0\]\)"):
-        train_on_stream(plan._replace(jobs=JOBS[:2]), checkpoint=checkpoint)
+        train_on_stream(training._replace(jobs=JOBS[:2]), checkpoint=checkpoint)
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     with pytest.raises(InputError, match=r"run.npz is damaged"):
-        train_on_stream(plan, checkpoint=checkpoint)
+        train_on_stream(training, checkpoint=checkpoint)
 
 
 def test_a_worker_tells_in_one_line_what_is_wrong_with_the_data(tmp_path):
     table = make_table()
     paths = write_npy(tmp_path, table)
-    plan = plan_of(open_stream(paths))
+    training = training_on(open_stream(paths))
     table.x[1234, 2] = np.nan
     np.save(paths[0], table.x)
     with pytest.raises(InputError, match="row 1,234 has nan in column 'x2'") as caught:
-        train_on_stream(plan)
+        train_on_stream(training)
     assert "\n" not in str(caught.value)
 
 
@@ -214,7 +221,7 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
     def loses_a_worker(work, calls, n_jobs):
         asked.append([index for index, *_ in calls])
         index, _, models = calls[-1]
-        yield index, Outcome([model._replace(key="trained") for model in models], [], [])
+        yield index, RoundOutcome([model._replace(key="trained") for model in models], [], [])
         if len(calls) > 1:
             raise TerminatedWorkerError
 
@@ -223,32 +230,34 @@ def test_a_lost_worker_costs_its_group_and_not_the_run(stream, monkeypatch):
         yield
 
     wide = mean_first_recipe(Architecture(3, (512, 512)), STEPS, "cosine", 50)  # one model a lane
-    task = StreamRound(plan_of(stream).order, wide, wide.stages[0], 0, 1, None)
+    task = StreamRound(training_on(stream).order, wide, wide.stages[0], 0, 1, None)
     monkeypatch.setattr(rounds, "run_tasks", loses_a_worker)
-    models = [Model(None, name, None, None) for name in "ab"]
-    found = rounds._shared_out(task, models, n_jobs=2).models
-    assert [(model.solver_state, model.key) for model in found] == [("a", "trained"), ("b", "trained")]
+    models = [ModelState(None, name, None, None) for name in "ab"]
+    found = rounds._train_groups(task, models, n_jobs=2).models
+    assert [(model.optimiser_state, model.key) for model in found] == [("a", "trained"), ("b", "trained")]
     assert asked == [[0, 1], [0]]
     monkeypatch.setattr(rounds, "run_tasks", loses_all)
     with pytest.raises(TerminatedWorkerError):
-        rounds._shared_out(task, models, n_jobs=2)
+        rounds._train_groups(task, models, n_jobs=2)
 
 
-def test_looks_come_early_and_then_every_eighth():
-    assert inspection_steps(100) == [100]
-    assert inspection_steps(700) == [250, 500, 700]
-    assert inspection_steps(8000) == [250, 500, *range(1000, 8001, 1000)]
+def test_evaluations_come_early_and_then_every_eighth():
+    assert evaluation_steps(100) == [100]
+    assert evaluation_steps(700) == [250, 500, 700]
+    assert evaluation_steps(8000) == [250, 500, *range(1000, 8001, 1000)]
 
 
 def state_with(curves, done):
     n = len(curves)
-    return State(1, done, [None] * n, [None] * n, [0] * n, [False] * n, [False] * n, curves)
+    return StreamState(1, done, [None] * n, [None] * n, [0] * n, [False] * n, [False] * n, curves)
 
 
 def test_only_points_that_cannot_win_are_dropped(stream):
     recipe = mean_first_recipe(ARCHITECTURE, 12_444, "cosine", 50)  # 11,200 steps of the second stage
-    plan = plan_of(stream, recipe=recipe, jobs=[Job(float(t), -float(t), 0) for t in range(6)], drops=True)
-    scale = np.log(plan.order.scaling.y_scale)
+    training = training_on(
+        stream, recipe=recipe, jobs=[Job(float(t), -float(t), 0) for t in range(6)], drop_losing=True
+    )
+    scale = np.log(training.order.scaling.y_scale)
     constant = scale + 1.42
     curves = [
         [constant, constant],  # flat: hopeless
@@ -258,6 +267,6 @@ def test_only_points_that_cannot_win_are_dropped(stream):
         [constant, constant],  # flat, but beside the best
         [scale + 0.05, scale + 0.05],  # slow, but nearly there
     ]
-    dropped = rounds._without_hopeless(plan, state_with(curves, done=4200)).dropped
+    dropped = rounds._drop_losing_points(training, state_with(curves, done=4200)).dropped
     assert dropped == [True, False, False, False, False, False]
-    assert not any(rounds._without_hopeless(plan, state_with(curves, done=4000)).dropped)  # too early
+    assert not any(rounds._drop_losing_points(training, state_with(curves, done=4000)).dropped)  # too early

@@ -1,4 +1,4 @@
-"""Data larger than memory: one small interface to Parquet, `.npy`, Zarr and NetCDF, read in shuffled blocks."""
+"""Data larger than memory: one small interface to Parquet, `.npy`, Zarr and NetCDF files, read in shuffled blocks."""
 
 from heteroscope.data.streams.opening import open_stream, repack
 from heteroscope.data.streams.stream import Stream

@@ -1,13 +1,14 @@
-"""Rows in shuffled blocks, read ahead of those who use them, in an order that can be taken up again anywhere.
+"""Read the rows of a stream in random order, in batches, beginning at any training step.
 
-An epoch visits all blocks in a random order, a few of them at a time; the rows of these few are mixed and cut into
-batches, one epoch running on into the next. Which row comes where depends on the seed alone.
+An epoch goes through all blocks in random order. A few blocks at a time (a window) are read, their rows are shuffled
+and divided into batches; rows that do not fill a batch are joined with the next window, also across epochs. The order
+depends only on the seed, so that a run can be continued at any step.
 """
 
 from collections.abc import Generator, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -15,18 +16,18 @@ from jaxtyping import Float
 from heteroscope.data.scaling import Scaling
 from heteroscope.data.streams.stream import Block, Stream, read_checked, refuse_changed_files
 
-if TYPE_CHECKING:  # only the annotations of `Chunk` name JAX
+if TYPE_CHECKING:  # only annotations name JAX, so that this package does not import it
     from jax import Array
 
-WINDOW_BYTES = 2**24  # rows that are mixed at a time
-FEWEST_MIXED = 4  # blocks that are mixed at a time, however large they are
-CHUNK_BYTES = 2**23  # batches that one program is given at a time
-MOST_BATCHES = 64
-AHEAD = 2  # chunks that are read before they are asked for
+WINDOW_BYTES = 2**24  # size of a window: rows that are shuffled together
+FEWEST_MIXED = 4  # fewest blocks of a window, however large they are
+CHUNK_BYTES = 2**23  # size of a chunk: batches that are passed to a compiled program together
+MOST_BATCHES = 64  # most batches of a chunk
+AHEAD = 2  # chunks that are read before they are needed
 
 
 class Chunk(NamedTuple):
-    """Batches in standardised units, ready for the networks."""
+    """Several batches of standardised rows, ready for training."""
 
     x: "Float[Array | np.ndarray, 'batch point feature']"
     y: "Float[Array | np.ndarray, 'batch point']"
@@ -34,7 +35,7 @@ class Chunk(NamedTuple):
 
 
 class RowOrder(NamedTuple):
-    """All that decides which rows a step sees: the stream, its training blocks, its scaling, batch size and seed."""
+    """What determines the rows of each training step: stream, training blocks, scaling, batch size and seed."""
 
     stream: Stream
     blocks: list[Block]
@@ -44,16 +45,16 @@ class RowOrder(NamedTuple):
 
     @property
     def chunk_batches(self) -> int:
-        """How many batches a chunk has: the same in a whole run, so that one program does for all."""
+        """The number of batches per chunk; constant during a run, so that one compiled program serves all chunks."""
         return int(np.clip(CHUNK_BYTES // (4 * self.batch_size * (self.stream.n_features + 1)), 1, MOST_BATCHES))
 
 
 def read_chunks(order: RowOrder, first_step: int) -> Iterator[Chunk]:
-    """Chunk after chunk without end, from the batch of `first_step` on."""
+    """Yield chunks without end, beginning with the batch of step `first_step`."""
     n_rows = order.chunk_batches * order.batch_size
     equal = np.ones((order.chunk_batches, order.batch_size), np.float32)
     waiting_x, waiting_y, n_waiting = [], [], 0
-    for x, y in _mixed(order, first_step * order.batch_size):
+    for x, y in _shuffled_windows(order, first_step * order.batch_size):
         waiting_x.append(x)
         waiting_y.append(y)
         n_waiting += len(y)
@@ -71,8 +72,8 @@ def read_chunks(order: RowOrder, first_step: int) -> Iterator[Chunk]:
         waiting_x, waiting_y, n_waiting = [x[n_whole * n_rows :]], [y[n_whole * n_rows :]], len(y) - n_whole * n_rows
 
 
-def _mixed(order: RowOrder, offset: int) -> Iterator[tuple[Any, Any]]:
-    """Rows in their order, a window at a time, from row number `offset` of all epochs on."""
+def _shuffled_windows(order: RowOrder, offset: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield standardised inputs and targets, one window at a time, after the first `offset` rows of all epochs."""
     stamps = order.stream.stamps()
     sizes = np.array([block.stop - block.first for block in order.blocks])
     row_bytes = 4 * (order.stream.n_features + 1)
@@ -102,8 +103,8 @@ def _mixed(order: RowOrder, offset: int) -> Iterator[tuple[Any, Any]]:
 
 
 def read_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
-    """The same chunks, read by a thread while those before are worked on; an error comes where its chunk would."""
-    queue: Queue[Any] = Queue(maxsize=AHEAD)
+    """Yield the same chunks, read by a thread while earlier ones are in use; an error takes the place of its chunk."""
+    queue: Queue[Chunk | BaseException] = Queue(maxsize=AHEAD)
     stop = Event()
 
     def read() -> None:
@@ -111,7 +112,7 @@ def read_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
             for chunk in chunks:
                 if not _put(queue, chunk, stop):
                     return
-        except BaseException as error:  # handed to whoever waits
+        except BaseException as error:  # raised again by the consumer
             _put(queue, error, stop)
 
     thread = Thread(target=read, daemon=True)
@@ -128,8 +129,8 @@ def read_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk]:
         thread.join()
 
 
-def _put(queue: "Queue[Any]", item: Any, stop: Event) -> bool:
-    """Wait for a free place, unless nobody wants the item any more."""
+def _put(queue: "Queue[Chunk | BaseException]", item: Chunk | BaseException, stop: Event) -> bool:
+    """Wait for a free place and put the item there; return False if `stop` is set first."""
     while not stop.is_set():
         try:
             queue.put(item, timeout=0.1)
@@ -139,7 +140,8 @@ def _put(queue: "Queue[Any]", item: Any, stop: Event) -> bool:
     return False
 
 
-def _empty(queue: "Queue[Any]") -> None:
+def _empty(queue: "Queue[Chunk | BaseException]") -> None:
+    """Remove all items, so that the reading thread can end."""
     try:
         while True:
             queue.get_nowait()

@@ -1,21 +1,21 @@
-"""A pair of `.npy` files, inputs and targets, read by plain reads of whole rows.
+"""A pair of `.npy` files, inputs and targets, as a stream.
 
-A memory map would be shorter, but its pages count as the program's own memory, and a file that shrinks under it ends
-the program without a word.
+Rows are read with ordinary reads, not through a memory map: mapped pages count as the program's own memory, and if a
+mapped file shrinks, the program is killed without a message.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, error_text
 from heteroscope.data.streams.stream import Stream
 
 
 class NpyFile(NamedTuple):
-    """What the header of a `.npy` file says, and where its rows begin."""
+    """The header of a `.npy` file, and the offset in bytes of its first row."""
 
     path: Path
     n_rows: int
@@ -25,7 +25,7 @@ class NpyFile(NamedTuple):
 
     @classmethod
     def open(cls, path: str | Path) -> "NpyFile":
-        """The file's description; one line if it is not there, damaged, or shorter than its header says."""
+        """Read the header; raise an `InputError` if the file is absent, damaged, or shorter than its header says."""
         path = Path(path)
         try:
             with path.open("rb") as file:
@@ -40,9 +40,9 @@ class NpyFile(NamedTuple):
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror}): check the file") from error
         except ValueError as error:
-            raise InputError(f"{path} is no .npy file ({' '.join(str(error).split())}): write it again") from error
+            raise InputError(f"{path} is no .npy file ({error_text(error)}): write it again") from error
         if dtype.kind not in "fiu" or len(shape) not in (1, 2):
-            raise InputError(f"{path} holds {dtype} of shape {shape}: a stream takes numbers, one row a row")
+            raise InputError(f"{path} holds {dtype} of shape {shape}: a stream takes numbers in one or two dimensions")
         if by_column and len(shape) == 2 and min(shape) > 1:
             raise InputError(
                 f"{path} is stored by columns: save numpy.ascontiguousarray of it, so that rows can be read"
@@ -54,7 +54,7 @@ class NpyFile(NamedTuple):
         return found
 
     def read(self, first: int, stop: int) -> np.ndarray:
-        """Rows first, ..., stop - 1 as a two-dimensional array."""
+        """Read rows first, ..., stop - 1 as a two-dimensional array."""
         width = self.n_columns * self.dtype.itemsize
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -72,7 +72,7 @@ class NpyFile(NamedTuple):
 
 
 class NpyStream(Stream):
-    """Rows of `inputs` with one column of `targets`, chosen by its number or by its name among `target_names`."""
+    """All columns of `inputs` and one column of `targets`, chosen by its number or by its name among `target_names`."""
 
     named = False
 
@@ -80,7 +80,7 @@ class NpyStream(Stream):
         self,
         inputs: str | Path,
         targets: str | Path,
-        target: Any = 0,
+        target: str | int | None = 0,
         feature_names: tuple[str, ...] | None = None,
         target_names: tuple[str, ...] | None = None,
     ) -> None:
@@ -102,16 +102,17 @@ class NpyStream(Stream):
         self.target_name = names[self._column]
 
     def files(self) -> list[Path]:
-        """The two files."""
+        """Return the two files."""
         return [self._inputs.path, self._targets.path]
 
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-        """Two plain reads."""
+        """Read rows first, ..., stop - 1 of both files."""
         x, y = self._inputs.read(first, stop), self._targets.read(first, stop)[:, self._column]
         return _as_float(x), _as_float(y)
 
 
-def _column(target: Any, names: tuple[str, ...], path: Path) -> int:
+def _column(target: str | int | None, names: tuple[str, ...], path: Path) -> int:
+    """Return the number of the target's column; None is allowed if there is only one."""
     if target in names:
         return names.index(target)
     if isinstance(target, int) and not isinstance(target, bool) and 0 <= target < len(names):
@@ -123,4 +124,5 @@ def _column(target: Any, names: tuple[str, ...], path: Path) -> int:
 
 
 def _as_float(values: np.ndarray) -> np.ndarray:
+    """Return integers as float64, and floats as they are."""
     return values if values.dtype.kind == "f" else values.astype(np.float64)

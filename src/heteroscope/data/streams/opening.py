@@ -1,25 +1,27 @@
-"""From what a user has, a folder, a list of files or a pair of arrays on disk, to one stream."""
+"""Open a file, a folder, a list of files or a pair of `.npy` files as one stream.
 
+The libraries that read Parquet, Zarr and NetCDF are imported when a file of that kind is opened.
+"""
+
+import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from jaxtyping import Float
 
-from heteroscope.core import InputError
-from heteroscope.data.streams.labelled_files import NETCDF, LabelledStream
+from heteroscope.core import InputError, Parameter, error_text
 from heteroscope.data.streams.npy_files import NpyStream
-from heteroscope.data.streams.parquet_files import ParquetStream
-from heteroscope.data.streams.stream import Block, Stream
+from heteroscope.data.streams.stream import NETCDF_SUFFIXES, Block, Stream
 
-GROUP_ROWS = 16_384
+GROUP_ROWS = 16_384  # rows of each row group that `repack` writes
+
+FilePath: TypeAlias = str | os.PathLike[str]
 
 
 class ChainedStream(Stream):
-    """Files of the same columns, one after the other."""
+    """Several streams with the same columns, one after the other."""
 
     def __init__(self, parts: Sequence[Stream]) -> None:
         self._parts = list(parts)
@@ -36,11 +38,11 @@ class ChainedStream(Stream):
         self.n_rows = int(self._edges[-1])
 
     def files(self) -> list[Path]:
-        """The files of all parts."""
+        """Return the files of all parts."""
         return [path for part in self._parts for path in part.files()]
 
     def blocks(self) -> list[Block]:
-        """The blocks of all parts: no block lies in two files."""
+        """Return the blocks of all parts; no block lies in two files."""
         return [
             Block(int(start) + block.first, int(start) + block.stop)
             for start, part in zip(self._edges[:-1], self._parts, strict=True)
@@ -48,7 +50,7 @@ class ChainedStream(Stream):
         ]
 
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-        """The rows, from one file or from several."""
+        """Read rows first, ..., stop - 1, from one part or from several."""
         low = int(np.searchsorted(self._edges, first, side="right")) - 1
         high = int(np.searchsorted(self._edges, stop, side="left"))
         parts = []
@@ -59,21 +61,40 @@ class ChainedStream(Stream):
         return np.concatenate(x), np.concatenate(y)
 
 
-def open_stream(where: Any, target: Any = None, features: Sequence[str] | None = None) -> Stream:
-    """A stream of `where`: a folder or file of Parquet, a Zarr store, a NetCDF file, a list of such files, or a pair
-    `(inputs.npy, targets.npy)`.
+def open_stream(
+    where: FilePath | Sequence[FilePath], target: str | int | None = None, features: Sequence[str] | None = None
+) -> Stream:
+    """Open data on disk as a stream; only names and sizes are read, not yet the rows.
 
-    `target` names the column to predict (for a pair, its number or nothing if there is one only); `features` the
-    others to use, by default all. Nothing but names and sizes is read yet.
+    Parameters
+    ----------
+    where : str, Path, or sequence of them
+        A Parquet file or a folder of them, a Zarr store, a NetCDF file, a list of such files with the same columns,
+        or a pair `(inputs.npy, targets.npy)`.
+    target : str, int or None, default=None
+        The column to predict. For a pair of `.npy` files, its number, or None if there is only one.
+    features : sequence of str or None, default=None
+        The columns to predict it from; None takes all other columns. A pair of `.npy` files has no choice of features.
+
+    Returns
+    -------
+    Stream
+
+    See Also
+    --------
+    repack : rewrite Parquet files whose row groups are too large for a stream.
     """
-    if isinstance(where, tuple | list) and len(where) == 2 and all(Path(part).suffix == ".npy" for part in where):
-        return NpyStream(where[0], where[1], target)
+    if isinstance(where, str | os.PathLike):
+        paths = _within(Path(where))
+    else:
+        paths = [Path(part) for part in where]
+        if len(paths) == 2 and all(path.suffix == ".npy" for path in paths):
+            return NpyStream(paths[0], paths[1], target)
     chosen = None if features is None else tuple(features)
-    paths = [Path(part) for part in where] if isinstance(where, tuple | list) else _within(Path(where))
     if not paths:
         raise InputError("the list of files is empty: name at least one")
     if not isinstance(target, str):
-        raise InputError(f"say which column of {paths[0]} to predict, such as target='price'")
+        raise InputError(f"say which column of {paths[0]} to predict, such as ", Parameter("target", "price"))
     if chosen and target in chosen:
         raise InputError(f"{target!r} is the target and one of the features: leave it out of `features`")
     parts = [_one(path, target, chosen) for path in paths]
@@ -81,12 +102,28 @@ def open_stream(where: Any, target: Any = None, features: Sequence[str] | None =
 
 
 def is_store(path: Path) -> bool:
-    """Is this folder one Zarr store?"""
+    """Return whether a folder is a Zarr store."""
     return any((path / name).is_file() for name in ("zarr.json", ".zgroup", ".zmetadata"))
 
 
-def repack(source: str | Path, folder: str | Path) -> list[Path]:
-    """Copy a Parquet file, or a folder of them, into files whose row groups of 16,384 rows can be mixed in memory."""
+def repack(source: FilePath, folder: FilePath) -> list[Path]:
+    """Copy Parquet files into files with row groups of 16,384 rows, small enough to be shuffled in memory.
+
+    Parameters
+    ----------
+    source : str or Path
+        A Parquet file, or a folder of them.
+    folder : str or Path
+        The folder to write to, another one than that of `source`.
+
+    Returns
+    -------
+    list of Path
+        The files that were written, with the names of the originals.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     folder, written = Path(folder), []
     folder.mkdir(parents=True, exist_ok=True)
     for path in _within(Path(source)):
@@ -99,12 +136,13 @@ def repack(source: str | Path, folder: str | Path) -> list[Path]:
                     for batch in file.iter_batches(GROUP_ROWS, use_threads=False):
                         writer.write_batch(batch, row_group_size=GROUP_ROWS)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path} is not a whole Parquet file ({error}): write it again") from error
+            raise InputError(f"{path} is not a whole Parquet file ({error_text(error)}): write it again") from error
         written.append(target)
     return written
 
 
 def _within(path: Path) -> list[Path]:
+    """Return the Parquet files of a folder, or the path itself if it is a file or a Zarr store."""
     if not path.is_dir() or is_store(path):
         return [path]
     found = sorted(path.glob("*.parquet"))
@@ -114,10 +152,15 @@ def _within(path: Path) -> list[Path]:
 
 
 def _one(path: Path, target: str, features: tuple[str, ...] | None) -> Stream:
+    """Open one file or store by its extension."""
     if path.suffix.lower() == ".parquet":
+        from heteroscope.data.streams.parquet_files import ParquetStream
+
         return ParquetStream(path, target, features)
-    if path.suffix.lower() in (*NETCDF, ".zarr") or path.is_dir():
-        return LabelledStream(path, target, features)
+    if path.suffix.lower() in (*NETCDF_SUFFIXES, ".zarr") or path.is_dir():
+        from heteroscope.data.streams.netcdf_and_zarr_files import XarrayStream
+
+        return XarrayStream(path, target, features)
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name, or give the full path")
     raise InputError(f"{path} is no stream: give .parquet, .zarr or .nc, or a pair (inputs.npy, targets.npy)")

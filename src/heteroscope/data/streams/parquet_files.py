@@ -1,4 +1,4 @@
-"""One Parquet file as a stream: its row groups are what can be read by itself, so they are the blocks."""
+"""A Parquet file as a stream: its row groups, which can be read separately, are the blocks."""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -12,12 +12,12 @@ from jaxtyping import Float
 from heteroscope.core import InputError, error_text
 from heteroscope.data.streams.stream import FEWEST_BLOCKS, Block, Stream
 
-LARGEST_GROUP = 48 * 2**20  # bytes of a row group in memory, several of which are held at a time
-GROUPS_KEPT = 2  # decoded row groups that a process keeps, since several blocks may lie in one
+LARGEST_GROUP = 48 * 2**20  # most bytes of a row group in memory; several row groups are held at a time
+GROUPS_KEPT = 2  # decoded row groups that a process keeps in memory, since several blocks may lie in one
 
 
 class ParquetStream(Stream):
-    """The rows of one file; `target` is a column, `features` are the others unless they are named."""
+    """The rows of one file. `target` names the column to predict; without `features`, all other columns are inputs."""
 
     def __init__(self, path: str | Path, target: str, features: tuple[str, ...] | None = None) -> None:
         self.path = Path(path).absolute()
@@ -42,16 +42,16 @@ class ParquetStream(Stream):
         if largest > LARGEST_GROUP:
             fitting = LARGEST_GROUP // ((self.n_features + 1) * 8)
             raise InputError(
-                f"{path} has row groups of {max(sizes):,} rows, too large to be mixed in little memory: rewrite it "
+                f"{path} has row groups of {max(sizes):,} rows, too large to be shuffled in memory: rewrite it "
                 f"with heteroscope.data.repack, or with row_group_size={fitting:,} or less"
             )
 
     def files(self) -> list[Path]:
-        """The file itself."""
+        """Return the file."""
         return [self.path]
 
     def blocks(self) -> list[Block]:
-        """The row groups; where they are few, each in several parts."""
+        """Return the row groups as blocks; if there are few, each is divided into several blocks."""
         parts = -(-FEWEST_BLOCKS // (len(self._edges) - 1))
         cuts = []
         for first, stop in pairwise(self._edges):
@@ -60,7 +60,7 @@ class ParquetStream(Stream):
         return cuts
 
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-        """The rows, from one row group or from several."""
+        """Read rows first, ..., stop - 1, from one row group or from several."""
         names = (*self.feature_names, self.target_name)
         low = int(np.searchsorted(self._edges, first, side="right")) - 1
         high = int(np.searchsorted(self._edges, stop, side="left"))
@@ -75,7 +75,10 @@ class ParquetStream(Stream):
 
 @lru_cache(maxsize=GROUPS_KEPT)
 def _row_group(path: Path, changed: int, group: int, names: tuple[str, ...]) -> np.ndarray:
-    """One row group as a table of numbers, missing ones as NaN; a file that has changed is read anew."""
+    """Read one row group as a table of numbers, NaN for missing ones.
+
+    `changed`, the time of the file's last change, is part of the cache's key: a changed file is read again.
+    """
     try:
         with pq.ParquetFile(path) as file:
             table = file.read_row_group(group, columns=list(names), use_threads=False)
@@ -89,12 +92,13 @@ def _row_group(path: Path, changed: int, group: int, names: tuple[str, ...]) -> 
 
 
 def _index_columns(schema: pa.Schema) -> list[str]:
-    """Columns that hold the row labels of a pandas frame, and nothing to learn from."""
+    """Return the columns that hold the row labels of a pandas frame, which are not features."""
     written_by_pandas = schema.pandas_metadata or {}
     return [name for name in written_by_pandas.get("index_columns", []) if isinstance(name, str)]
 
 
 def _refuse_column(path: Path, name: str, schema: pa.Schema) -> None:
+    """Raise an `InputError` if the file has no such column, or if it does not hold numbers."""
     if name not in schema.names:
         known = ", ".join(schema.names[:8])
         raise InputError(f"{path} has no column {name!r}: its columns are {known}{', ...' * (len(schema.names) > 8)}")

@@ -1,68 +1,107 @@
-"""The one small interface to data larger than memory: how many rows, which columns, and the rows from here to there."""
+"""The interface to data larger than memory: the number of rows, the columns, and any range of rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import Identity, InputError
 
-BLOCK_ROWS = 4096  # rows that are read at a time where the files do not say otherwise
-FEWEST_BLOCKS = 64  # a short stream has shorter blocks, so that whole blocks can be held out
+BLOCK_ROWS = 4096  # rows of a block, if the file format does not divide rows into groups itself
+FEWEST_BLOCKS = 64  # a short stream has shorter blocks, so that some of them can be held out
+NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf")
 
 
 class Block(NamedTuple):
-    """Rows first, ..., stop - 1 of a stream: what is read at once."""
+    """Rows first, ..., stop - 1 of a stream, which are read at once."""
 
     first: int
     stop: int
 
 
-Stamp = tuple[str, int, int]  # a file's path, its size and the time of its last change, in nanoseconds
+#: A file's path, its size in bytes and the time of its last change in nanoseconds.
+Stamp: TypeAlias = tuple[str, int, int]
 
 
 class Stream(ABC):
-    """Rows of numbers on disk. A subclass knows one format; it opens files when it reads, so that it can be
-    pickled, by their full paths, since a worker may run in another folder."""
+    """Rows of numbers on disk; each subclass reads one file format.
+
+    A stream must be picklable, so it opens its files only to read from them, and it must hold full paths, because a
+    worker may run in another folder.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows.
+    feature_names : tuple of str
+        The columns of the inputs.
+    target_name : str
+        The column to predict.
+    named : bool, default=True
+        Whether the names come from the files. If not, columns are identified by their positions only.
+    """
 
     n_rows: int
     feature_names: tuple[str, ...]
     target_name: str
-    #: Whether the names are the files' own; without, columns are told by their place alone.
     named: bool = True
 
     @abstractmethod
     def read(self, first: int, stop: int) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-        """Inputs and targets of rows first, ..., stop - 1, in the files' own precision."""
+        """Read the inputs and targets of rows first, ..., stop - 1, in the precision of the files.
+
+        Parameters
+        ----------
+        first, stop : int
+            The range of rows.
+
+        Returns
+        -------
+        x : array of shape (stop - first, n_features)
+        y : array of shape (stop - first,)
+        """
 
     @abstractmethod
     def files(self) -> list[Path]:
-        """Every file that rows are read from."""
+        """Return all files that rows are read from."""
 
     @property
     def n_features(self) -> int:
-        """Columns of the inputs."""
+        """The number of columns of the inputs."""
         return len(self.feature_names)
 
     def __len__(self) -> int:
         return self.n_rows
 
     def blocks(self) -> list[Block]:
-        """The whole stream in pieces that are cheap to read by themselves."""
+        """Return the blocks that make up the stream; each can be read by itself at little cost."""
         size = min(BLOCK_ROWS, -(-self.n_rows // FEWEST_BLOCKS))
         edges = [*range(0, self.n_rows, size), self.n_rows]
         return [Block(first, stop) for first, stop in pairwise(edges)]
 
     def steps(self, epochs: float | int, batch_size: int = 256) -> int:
-        """The steps that read every row `epochs` times: what to give an estimator as `max_steps`."""
+        """Return the number of training steps in which every row is read `epochs` times.
+
+        Parameters
+        ----------
+        epochs : float
+            How often each row is read.
+        batch_size : int, default=256
+            Rows per step.
+
+        Returns
+        -------
+        int
+            At least 2; pass it to an estimator as `max_steps`.
+        """
         return max(2, round(epochs * self.n_rows / batch_size))
 
     def stamps(self) -> list[Stamp]:
-        """What tells that no file has changed: size and time of each."""
+        """Return path, size and time of the last change of each file, by which changed files are detected."""
         found = []
         for path in self.files():
             try:
@@ -73,16 +112,16 @@ class Stream(ABC):
         return found
 
     def identity(self) -> Identity:
-        """What makes it the same stream: its files as they are, and the columns that are read."""
+        """Identify the stream by the stamps of its files and by the columns that are read."""
         files = [list(stamp) for stamp in self.stamps()]
         return {"files": files, "target": self.target_name, "features": list(self.feature_names)}
 
 
 def refuse_changed_files(before: Sequence[Stamp], stream: Stream) -> None:
-    """One line if a file is no longer what it was when the run began."""
+    """Raise an `InputError` if a file has changed since the stamps `before` were taken."""
     found = stream.stamps()
     if len(before) != len(found):
-        raise InputError(f"{len(before)} files were there when the run began, and now {len(found)}: restore them")
+        raise InputError(f"the run began with {len(before)} files, and now there are {len(found)}: restore them")
     for was, now in zip(before, found, strict=True):
         if tuple(was) != now:
             raise InputError(
@@ -92,7 +131,7 @@ def refuse_changed_files(before: Sequence[Stamp], stream: Stream) -> None:
 
 
 def read_checked(stream: Stream, block: Block) -> tuple[Float[np.ndarray, "row feature"], Float[np.ndarray, " row"]]:
-    """The rows of a block; a number that is not finite is told by row and column."""
+    """Read the rows of a block; raise an `InputError` with row and column of a number that is not finite."""
     x, y = stream.read(*block)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         table = np.column_stack([x, y])

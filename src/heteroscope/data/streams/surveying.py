@@ -1,9 +1,11 @@
-"""One pass over a stream before any training: centre and scale, a sample of the rows, and the rows to judge by.
+"""Read a stream once before training: find centre and scale, draw a sample, and hold out rows for scoring.
 
-n = n_a + n_b,    mean = mean_a + d n_b / n,    M = M_a + M_b + d^2 n_a n_b / n,    d = mean_b - mean_a
+Two sets of rows a and b have together the count n, mean and sum of squared deviations M
 
-for the count, mean and sum of squared deviations of two sets of rows together, so that a block is added to those before
-it without loss of digits. Whole blocks are held out: neighbours in a file are often alike.
+    n = n_a + n_b,    mean = mean_a + d n_b / n,    M = M_a + M_b + d^2 n_a n_b / n,    d = mean_b - mean_a
+
+With this formula each block is added to those before it without loss of digits. Whole blocks are held out, because
+neighbouring rows of a file are often similar.
 """
 
 import json
@@ -14,18 +16,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import REVISIONS, Identity, InputError, Progress, atomic_write, same_identity
+from heteroscope.core import REVISIONS, Identity, InputError, Progress, as_json, atomic_write, same_identity
 from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import ROUNDING, Scaling
 from heteroscope.data.streams.stream import Block, Stream, read_checked
 
-HELD_ROWS = 65_536  # held out at most: enough for a standard error of a few thousandths, and they stay in memory
-SAMPLE_ROWS = 4096
-_SEED = 0  # which rows are held out is a property of the stream, not of the model
+HELD_ROWS = 65_536  # most rows held out: the NLL's standard error is then a few thousandths, and they fit in memory
+SAMPLE_ROWS = 4096  # training rows in the sample
+_SEED = 0  # always the same: which rows are held out depends on the stream, not on the model
 
 
 class Survey(NamedTuple):
-    """What is known of a stream: its scaling, a sample of its training rows, and the rows held out."""
+    """The result of the pass: scaling, a sample of the training rows, the held-out rows, and the training blocks."""
 
     scaling: Scaling
     sample: Rows
@@ -34,14 +36,14 @@ class Survey(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Number of rows, mean and sum of squared deviations of each column."""
+    """Number of rows, and mean and sum of squared deviations of each column."""
 
     n: int
     mean: Float[np.ndarray, " column"]
     squares: Float[np.ndarray, " column"]
 
     def with_rows(self, table: Float[np.ndarray, "row column"]) -> "Moments":
-        """These rows added."""
+        """Return the moments with these rows added."""
         mean = table.mean(axis=0, dtype=np.float64)
         other = Moments(len(table), mean, np.square(table - mean, dtype=np.float64).sum(axis=0))
         n = self.n + other.n
@@ -56,9 +58,22 @@ class Moments(NamedTuple):
 def survey_stream(
     stream: Stream, share: float = 0.1, keep: Path | None = None, progress: Progress | None = None
 ) -> Survey:
-    """Read all rows once; with `keep`, a folder, the result stays there and is found again while no file changes.
+    """Read all rows once, or return the survey that an earlier run kept.
 
-    `share` of the rows is held out, in whole blocks, at most HELD_ROWS of them. `progress` is told rows.
+    Parameters
+    ----------
+    stream : Stream
+        The data.
+    share : float, default=0.1
+        The share of rows to hold out, in whole blocks, until at least min(share * n_rows, 65,536) rows are held out.
+    keep : Path or None, default=None
+        A folder for the result. It is used again as long as the files of the stream do not change.
+    progress : callable or None, default=None
+        Called with the number of rows read and the number of all rows.
+
+    Returns
+    -------
+    Survey
     """
     training, held = _divide(stream.blocks(), share)
     wanted = {"revision": REVISIONS["surveys"], "data": stream.identity(), "share": share}
@@ -72,9 +87,9 @@ def survey_stream(
 
 
 def draw_rows(stream: Stream, n_rows: int, seed: int = 0) -> Rows:
-    """`n_rows` random rows in memory, without replacement, in the order of the stream."""
+    """Return `n_rows` random rows, drawn without replacement, in the order of the stream."""
     if not 0 < n_rows <= stream.n_rows:
-        raise InputError(f"the stream has {stream.n_rows:,} rows, so {n_rows:,} cannot be drawn: ask for fewer")
+        raise InputError(f"the stream has {stream.n_rows:,} rows, so {n_rows:,} cannot be drawn: choose fewer")
     drawn = np.sort(np.random.default_rng(seed).choice(stream.n_rows, n_rows, replace=False))
     tables = []
     for block in stream.blocks():
@@ -85,7 +100,7 @@ def draw_rows(stream: Stream, n_rows: int, seed: int = 0) -> Rows:
 
 
 def _divide(blocks: list[Block], share: float) -> tuple[list[Block], list[Block]]:
-    """Training blocks and held ones, drawn at random until they have enough rows."""
+    """Divide blocks into training blocks and held-out blocks, drawn at random until they have enough rows."""
     n_rows = blocks[-1].stop
     wanted = min(share * n_rows, HELD_ROWS)
     chosen: set[int] = set()
@@ -100,6 +115,7 @@ def _divide(blocks: list[Block], share: float) -> tuple[list[Block], list[Block]
 
 
 def _read_through(stream: Stream, training: list[Block], held: list[Block], progress: Progress | None) -> Survey:
+    """Read all blocks in the order of the stream and return the survey."""
     width = stream.n_features + 1
     moments = Moments(0, np.zeros(width), np.zeros(width))
     n_training = sum(block.stop - block.first for block in training)
@@ -122,6 +138,7 @@ def _read_through(stream: Stream, training: list[Block], held: list[Block], prog
 
 
 def _scaling(moments: Moments, stream: Stream) -> Scaling:
+    """Return centre and scale; raise an `InputError` if the target is constant."""
     spread = np.sqrt(moments.squares / moments.n)
     varies = spread > ROUNDING * np.abs(moments.mean)
     if not varies[-1]:
@@ -134,21 +151,23 @@ def _scaling(moments: Moments, stream: Stream) -> Scaling:
 
 
 def _rows(tables: list[np.ndarray], width: int) -> Rows:
+    """Return tables whose last column is the target as rows of weight one."""
     table = np.concatenate(tables) if tables else np.empty((0, width))
     return Rows(table[:, :-1], table[:, -1], np.ones(len(table)))
 
 
 def _write(path: Path, identity: Identity, found: Survey) -> None:
+    """Write a survey and its identity to a file."""
     arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
     for name, rows in (("sample", found.sample), ("held", found.held)):
         arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as partial, partial.open("wb") as file:
-        np.savez(file, identity=np.array(json.dumps(identity)), **arrays)
+        np.savez(file, identity=np.array(json.dumps(as_json(identity))), **arrays)
 
 
 def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
-    """The survey of an earlier run, if it was of the same files."""
+    """Read the survey of an earlier run; return None if there is none or if it has another identity."""
     if not path.is_file():
         return None
     try:
@@ -166,5 +185,5 @@ def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
                 for name in ("sample", "held")
             ]
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is damaged ({error}): remove it, and the pass is done again") from error
+        raise InputError(f"{path} is damaged ({error}): remove it, and the stream is read again") from error
     return Survey(scaling, parts[0], parts[1], training)

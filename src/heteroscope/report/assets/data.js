@@ -1,4 +1,4 @@
-// The page's data, unpacked. See report/packing.py for the codes.
+// Unpack the page's data. report/packing.py packs them and explains the codes.
 const STEPS = 65534;
 const SHARES = 250;
 const ABSENT = 255;
@@ -10,14 +10,15 @@ function unpack(text, Type) {
   return new Type(bytes.buffer);
 }
 
-class Coded {
+// Rows of every model as 16-bit codes between the model's lowest and highest value.
+class CodedRows {
   constructor(packed) {
     this.codes = unpack(packed.codes, Uint16Array);
     this.low = unpack(packed.low, Float32Array);
     this.high = unpack(packed.high, Float32Array);
   }
 
-  of(model) {
+  rowsOf(model) {
     const rows = this.codes.length / this.low.length;
     const [low, high] = [this.low[model], this.high[model]];
     const codes = this.codes.subarray(model * rows, (model + 1) * rows);
@@ -25,7 +26,8 @@ class Coded {
   }
 }
 
-// One phase diagram. A slot is a seed's number; before the seeds, if there are several, stand their mean and their std.
+// One phase diagram. Slots of a measure: with several seeds 0 is their mean, 1 their std, and 2 + k is seed k; with one seed
+// there is slot 0 alone. A cell is a pair [index of rho, index of gamma].
 class Diagram {
   constructor(raw) {
     const { source, details, columns, rho, gamma, seeds, splits, limits, n_absent, diagonal, start, fold, rows } = raw;
@@ -37,17 +39,17 @@ class Diagram {
     this.phases = unpack(raw.phase, Uint8Array);
     this.statuses = unpack(raw.status, Uint8Array);
     this.shares = unpack(raw.calibration, Uint8Array);
-    this.mean = new Coded(raw.predictions.mean);
-    this.logStd = new Coded(raw.predictions.std);
+    this.mean = new CodedRows(raw.predictions.mean);
+    this.logStd = new CodedRows(raw.predictions.std);
   }
 
-  // The slot that shows the wished seeds; null if there is none, as for the spread over a single seed.
+  // The slot of the chosen seeds ("mean", "std" or an index); null for the std of a single seed.
   slot(seeds) {
     if (!this.manySeeds) return seeds === "std" ? null : 0;
     return { mean: 0, std: 1 }[seeds] ?? 2 + seeds;
   }
 
-  // The seed whose model is drawn.
+  // The index of the seed whose model is drawn.
   seed(seeds) {
     return this.manySeeds && typeof seeds === "number" ? seeds : 0;
   }
@@ -84,7 +86,7 @@ class Diagram {
     return this.statuses[(slot ?? 0) * this.size + this.cell(cell)];
   }
 
-  // How many seeds of a cell have which code, as [code, count], the most frequent first.
+  // Count the codes of a cell's seeds: pairs [code, count], the most frequent first.
   tally(codes, cell) {
     const counts = new Map();
     const first = this.manySeeds ? 2 : 0;
@@ -97,10 +99,10 @@ class Diagram {
 
   model(cell, seed) {
     const place = this.cell(cell) * this.seeds.length + seed;
-    return { mean: this.mean.of(place), std: this.logStd.of(place).map(Math.exp) };
+    return { mean: this.mean.rowsOf(place), std: this.logStd.rowsOf(place).map(Math.exp) };
   }
 
-  // The calibration curve, or null where there are no rows to judge by.
+  // The calibration curve of a model, or null if the split has no rows.
   calibration(split, cell, seed) {
     const place = ((split * this.size + this.cell(cell)) * this.seeds.length + seed) * LEVELS.length;
     const shares = Array.from(this.shares.subarray(place, place + LEVELS.length));
@@ -138,7 +140,7 @@ const DIAGRAMS = DATA.diagrams.map((raw) => new Diagram(raw));
 const colourAt = (share) => COLOURS[Math.round(Math.max(0, Math.min(1, share)) * (COLOURS.length - 1))];
 const splitWords = { train: "training rows", test: "test rows" };
 
-// The scale of what is shown: the measure's own, or that of its spread over seeds.
+// The colour scale of the chosen measure, or of its std over seeds.
 function scaleOf(diagram, state) {
   const spread = state.seeds === "std" && diagram.manySeeds;
   const limits = diagram.limits[state.measure].map((split) => split[spread ? "spread" : "value"]);
@@ -146,21 +148,21 @@ function scaleOf(diagram, state) {
   return makeScale(spread ? "log" : MEASURES[state.measure].scale, low, high);
 }
 
-// The same, wide enough for all splits.
+// The same scale, wide enough for all splits.
 function commonScale(diagram, state) {
   const scales = diagram.splits.map((split) => scaleOf(diagram, { ...state, split }));
   return makeScale(scales[0].kind, Math.min(...scales.map(({ low }) => low)), Math.max(...scales.map(({ high }) => high)));
 }
 
-// The shown number of a cell in words, with its spread where it is a mean over seeds.
+// A cell's value as text, with the std over seeds if it is their mean.
 function valueText(diagram, measure, split, seeds, cell) {
   const value = diagram.value(measure, split, diagram.slot(seeds), cell);
   return seeds === "mean" && diagram.manySeeds ? spreadText(value, diagram.value(measure, split, 1, cell)) : numberText(value);
 }
 
-// What seeds of a cell have in common: "converged", or "runaway in 4 of 6 seeds, converged in 2".
+// Phases or statuses of a cell's seeds as text: "converged", or "runaway in 4 of 6 seeds, converged in 2".
 function tallyText(diagram, codes, names, seeds, cell) {
-  const name = (code) => (code === ABSENT ? "not there yet" : names[code].name);
+  const name = (code) => (code === ABSENT ? "not trained yet" : names[code].name);
   const slot = diagram.slot(seeds) ?? 0;
   const oneSeed = !diagram.manySeeds || typeof seeds === "number";
   if (oneSeed) return name(codes[slot * diagram.size + diagram.cell(cell)]);

@@ -1,4 +1,4 @@
-// The measure along the diagonal rho = 1 - gamma, over stripes of the phases that it passes.
+// Chart of a measure along the diagonal rho = 1 - gamma; the background shows the phases.
 class DiagonalChart {
   constructor(diagram, number, actions) {
     this.diagram = diagram;
@@ -36,7 +36,7 @@ class DiagonalChart {
     this.drawing.replaceChildren(canvas);
     this.#caption(state);
     this.drawing.setAttribute("aria-label",
-      `${titleOf(diagram)}: ${MEASURES[this.measure].label} along the diagonal rho = 1 - gamma. Left and right arrow keys walk along it.`);
+      `${titleOf(diagram)}: ${MEASURES[this.measure].label} along the diagonal rho = 1 - gamma. Left and right arrow keys move along it.`);
   }
 
   mark(cell) {
@@ -76,7 +76,7 @@ class DiagonalChart {
     const { diagram } = this;
     const slot = diagram.slot(state.seeds);
     if (slot === null) {
-      return [svg("text", { x: (left + right) / 2, y: (this.span[0] + this.span[1]) / 2, class: "empty", "text-anchor": "middle" }, "one solution a cell")];
+      return [svg("text", { x: (left + right) / 2, y: (this.span[0] + this.span[1]) / 2, class: "empty", "text-anchor": "middle" }, "one solution per cell: no std over seeds")];
     }
     const scale = commonScale(diagram, state);
     const y = (value) => {

@@ -1,4 +1,4 @@
-// The heat map of one diagram: cells, colour bar, boundaries, and the marks of what is selected and pointed at.
+// Heat map of one diagram: cells, colour bar, phase boundaries, and marks of the selected cell and the cell under the pointer.
 const MARGIN = { left: 46, right: 62, top: 8, bottom: 40 };
 
 class HeatMap {
@@ -36,7 +36,7 @@ class HeatMap {
     this.#drawKeys();
   }
 
-  // `selected` and `hovered` are {cell, linked} or null.
+  // Mark two cells; `selected` and `hovered` are {cell, linked} or null.
   mark(selected, hovered) {
     const marks = [];
     if (selected) marks.push(this.#outline(selected, "selected"));
@@ -62,7 +62,7 @@ class HeatMap {
     then(i < 0 || j < 0 ? null : [i, j]);
   }
 
-  // Each kind of cell without a usable number has a pattern of its own.
+  // Patterns for cells without a usable value: runaway, not finite, not trained yet.
   #patterns() {
     const id = (name) => `${name}-${this.number}`;
     const tile = (name, size, ...shapes) =>
@@ -71,7 +71,7 @@ class HeatMap {
     const slash = "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2";
     const cross = `${slash} M-1,5 l2,2 M0,0 l6,6 M5,-1 l2,2`;
     const over = tile("over", 6, svg("g", { transform: "translate(1 1)", class: "shade" }, line(slash)), line(slash));
-    over.setAttribute("class", "over"); // light and dark side by side: seen on every colour
+    over.setAttribute("class", "over"); // light and dark lines side by side are visible on every colour
     return svg("defs", {}, tile("runaway", 6, line(slash)), over, tile("broken", 6, line(cross)),
       tile("absent", 7, svg("circle", { cx: 3.5, cy: 3.5, r: 0.9, class: "dot" })), this.#gradient());
   }
@@ -143,7 +143,7 @@ class HeatMap {
     return { x, y, width: right - x, height: bottom - y };
   }
 
-  // Where two neighbours differ in phase, the border between them; and, in the theory, the fold.
+  // Borders between neighbouring cells of different phases, and the fold of the theory.
   #boundaries() {
     const { diagram } = this;
     const slot = diagram.slot(this.state.seeds);
@@ -227,8 +227,8 @@ class HeatMap {
     if (this.n_values) return svg("g");
     const { left, top, side, tall } = this.box;
     const { diagram, state } = this;
-    const words = diagram.n_absent === diagram.size * diagram.seeds.length ? "no cell is there yet"
-      : diagram.slot(state.seeds) === null ? "one solution a cell: no spread over seeds"
+    const words = diagram.n_absent === diagram.size * diagram.seeds.length ? "no model is trained yet"
+      : diagram.slot(state.seeds) === null ? "one solution per cell: no std over seeds"
       : "not measured here";
     return svg("text", { x: left + side / 2, y: top + tall / 2, class: "empty", "text-anchor": "middle" }, words);
   }
@@ -269,13 +269,13 @@ class HeatMap {
     const { diagram, state } = this;
     if (state.measure === "phase") {
       if (!diagram.manySeeds || typeof state.seeds === "number") return "phase of each cell";
-      return state.seeds === "std" ? "paler where seeds disagree" : "phase of most seeds";
+      return state.seeds === "std" ? "phase of most seeds, paler where seeds disagree" : "phase of most seeds";
     }
     const label = MEASURES[state.measure].label;
     if (!(state.measure in diagram.arrays)) return label;
     const rows = diagram.bySplit(state.measure) || diagram.splits.length === 1
       ? `, ${splitWords[diagram.splits[diagram.split(state.split)]]}` : "";
-    const only = diagram.splits.includes(state.split) ? "" : " (it has no others)";
+    const only = diagram.splits.includes(state.split) ? "" : " (there are no others)";
     return `${label}${rows}${only}`;
   }
 
@@ -287,13 +287,13 @@ class HeatMap {
     if (this.state.measure === "phase") {
       for (const { name, colour } of PHASES) keys.push(entry(icon(box({ fill: colour, class: "swatch" })), phaseName(name)));
     }
-    const words = { runaway: "runaway: no minimum", broken: "not finite", absent: "not there yet" };
+    const words = { runaway: "runaway: no minimum", broken: "not finite", absent: "not trained yet" };
     for (const kind of Object.keys(words)) {
       if (!this.kinds.has(kind)) continue;
       keys.push(entry(icon(box({ class: "nothing" }), box({ fill: `url(#${kind}-${this.number})` })), words[kind]));
     }
     if (this.state.boundaries && this.diagram.fold.length) {
-      keys.push(entry(icon(svg("path", { d: "M0,8.5h22", class: "fold" })), "fold: the finite solution ends"));
+      keys.push(entry(icon(svg("path", { d: "M0,8.5h22", class: "fold" })), "fold: end of the finite solution"));
     }
     this.keys.replaceChildren(...keys);
   }
@@ -301,5 +301,5 @@ class HeatMap {
 
 const titleOf = (diagram) => (diagram.source === "field theory" ? "Field theory" : "Networks");
 
-// Towards the panel's background where seeds disagree.
+// Mix a colour with the panel's background; the smaller the share of agreeing seeds, the paler.
 const mixed = (colour, share) => `color-mix(in srgb, ${colour} ${Math.round(100 * share ** 2)}%, var(--panel))`;

@@ -1,4 +1,4 @@
-// The model of the selected cell: what it predicts, how well calibrated it is, and its numbers.
+// Panel of the selected cell's model: its predictions, calibration, residuals and a table of its measures.
 class ModelPanel {
   constructor(diagram, number) {
     this.diagram = diagram;
@@ -10,13 +10,13 @@ class ModelPanel {
     this.element.append(this.top, this.charts, this.numbers);
   }
 
-  // `linked` says where the reader is in the other diagram, in logits, when this cell was only chosen as the nearest.
+  // `linked`: the logits of the cell selected in the other diagram, if this cell is only the nearest to it.
   draw(state, cell, linked) {
     const { diagram } = this;
     const slot = diagram.slot(state.seeds) ?? 0;
     const phase = diagram.phase(slot, cell);
     this.element.style.setProperty("--phase", phase === ABSENT ? "var(--muted)" : PHASES[phase].colour);
-    this.top.replaceChildren(this.#place(cell, phase), this.#saying(state, cell, phase, linked));
+    this.top.replaceChildren(this.#place(cell, phase), this.#description(state, cell, phase, linked));
     this.#drawCharts(state, cell, slot);
     this.numbers.replaceChildren(this.#table(state, cell));
   }
@@ -27,7 +27,7 @@ class ModelPanel {
     return html("div", { class: "place" }, heading, ...badge);
   }
 
-  #saying(state, cell, phase, linked) {
+  #description(state, cell, phase, linked) {
     const { diagram } = this;
     const words = [];
     if (phase !== ABSENT) {
@@ -35,8 +35,8 @@ class ModelPanel {
       words.push(`${capital(PHASES[phase].meaning)}${votes.includes(" of ") ? ` (${votes})` : ""}.`);
     }
     const notes = [`${capital(tallyText(diagram, diagram.statuses, STATUSES, state.seeds, cell))}.`];
-    if (linked) notes.push(diagram.covers(linked) ? "The nearest cell of this grid." : "The nearest cell: this grid ends before.");
-    return html("p", { class: "saying" }, ...words, html("span", { class: "note" }, notes.join(" ")));
+    if (linked) notes.push(diagram.covers(linked) ? "This is the nearest cell of this grid." : "This is the nearest cell: the other cell lies outside this grid.");
+    return html("p", { class: "description" }, ...words, html("span", { class: "note" }, notes.join(" ")));
   }
 
   #drawCharts(state, cell, slot) {
@@ -46,7 +46,7 @@ class ModelPanel {
     const model = diagram.model(cell, seed);
     if (!model.mean.some(Number.isFinite)) {
       const code = diagram.status(seedSlot, cell);
-      const words = code === ABSENT ? "This cell has not been trained yet." : `There is no model to draw: ${STATUSES[code].meaning}.`;
+      const words = code === ABSENT ? "This cell has not been trained yet." : `No model to draw: ${STATUSES[code].meaning}.`;
       return this.charts.replaceChildren(html("p", { class: "empty-model wide" }, words));
     }
     const split = this.#drawnSplit(state);
@@ -59,17 +59,17 @@ class ModelPanel {
     this.charts.replaceChildren();
     if (diagram.rows.x) {
       const others = diagram.manySeeds && typeof state.seeds !== "number";
-      const drawn = `Mean, ±1 and ±2 std${word}${others ? "; thin: means of the other seeds" : ""}; ${splitWords[diagram.splits[split]]}`;
+      const drawn = `Mean, ±1 and ±2 std${word}${others ? "; thin lines: means of the other seeds" : ""}; ${splitWords[diagram.splits[split]]}`;
       this.#fit(figure(drawn, true), model, cell, seed, split, others);
     }
     this.#calibration(figure(`Calibration${word}`), cell, seed);
     this.#residuals(figure(`Residual against std${word}, ${splitWords[diagram.splits[split]]}`), model, split);
   }
 
-  // The wished split, or the one that the kept rows are of.
+  // The chosen split, or the first one that has rows to draw.
   #drawnSplit(state) {
-    const wished = this.diagram.split(state.split);
-    return this.diagram.rows.split.includes(wished) ? wished : (this.diagram.rows.split[0] ?? 0);
+    const chosen = this.diagram.split(state.split);
+    return this.diagram.rows.split.includes(chosen) ? chosen : (this.diagram.rows.split[0] ?? 0);
   }
 
   #fit(drawing, { mean, std }, cell, seed, split, others) {
@@ -117,7 +117,7 @@ class ModelPanel {
   }
 
   #calibration(drawing, cell, seed) {
-    const plot = new Plot(drawing, 190, makeScale("linear", 0, 1), makeScale("linear", 0, 1), "promised share", "observed");
+    const plot = new Plot(drawing, 190, makeScale("linear", 0, 1), makeScale("linear", 0, 1), "predicted probability", "observed share");
     plot.add(svg("path", { d: pathOf([[plot.x(0), plot.y(0)], [plot.x(1), plot.y(1)]]), class: "guide" }));
     this.diagram.splits.forEach((name, split) => {
       const shares = this.diagram.calibration(split, cell, seed);
@@ -152,7 +152,7 @@ function extent(values) {
 
 let n_plots = 0;
 
-// Two axes with spines on the left and below; what is added is clipped to the inside.
+// A chart with axes on the left and below; added elements are clipped to its inside.
 class Plot {
   constructor(drawing, tall, xScale, yScale, xLabel, yLabel) {
     const width = Math.max(drawing.clientWidth, 140);

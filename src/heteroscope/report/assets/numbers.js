@@ -1,4 +1,4 @@
-// Numbers as a reader wants them: three significant digits, powers of ten, a true minus sign.
+// Numbers as text: three significant digits, powers of ten, a true minus sign.
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const superscript = (integer) => [...String(integer)].map((sign) => SUPERSCRIPTS[sign]).join("");
 const powerOfTen = (exponent) => `10${superscript(exponent)}`;
@@ -15,7 +15,7 @@ function numberText(value, digits = 3) {
   return withMinus(`${lead} × ${powerOfTen(Number(exponent))}`);
 }
 
-// A mean and a standard deviation with one exponent for both: 0.93 ± 0.012, (6.2 ± 1.3) × 10⁻⁵.
+// Mean and standard deviation with a common exponent: 0.93 ± 0.012, (6.2 ± 1.3) × 10⁻⁵.
 function spreadText(value, spread) {
   if (!Number.isFinite(value) || !Number.isFinite(spread)) return numberText(value);
   const size = Math.abs(value);
@@ -28,7 +28,7 @@ function spreadText(value, spread) {
   return withMinus(`(${part(value)} ± ${part(spread)}) × ${powerOfTen(exponent)}`);
 }
 
-// A tick's number without the zeros that say nothing.
+// The label of a tick, without trailing zeros.
 function tickText(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -39,7 +39,7 @@ function tickText(value) {
   return withMinus(short === "1" ? power : short === "-1" ? `-${power}` : `${short}×${power}`);
 }
 
-// "ρ = 0.9, γ = 0.1" as elements.
+// "ρ = 0.9, γ = 0.1" as elements, from the two logits.
 function placeWords([zRho, zGamma]) {
   return [symbol("ρ"), " = ", ...rich(shareText(zRho)), ", ", symbol("γ"), " = ", ...rich(shareText(zGamma))];
 }
@@ -50,14 +50,14 @@ function smallText(value) {
   return `${Number(lead)} × ${powerOfTen(Number(exponent))}`;
 }
 
-// The same text with raised exponents, which look better than the superscript signs of most fonts.
+// Turn superscript characters into <sup> elements, which look better in most fonts.
 function rich(text) {
   return text.split(/([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/).map((part, k) => (k % 2 ? html("sup", {}, withMinus(plainDigits(part))) : part));
 }
 
 const plainDigits = (raised) => [...raised].map((sign) => Object.keys(SUPERSCRIPTS).find((key) => SUPERSCRIPTS[key] === sign)).join("");
 
-// rho or gamma from its logit, which still knows how far from 1 it is: 0.3, 10⁻⁴ or 1 − 10⁻⁴.
+// rho or gamma as text, from its logit, which keeps the distance from 1: 0.3, 10⁻⁴ or 1 − 10⁻⁴.
 function shareText(z) {
   const below = 1 / (1 + Math.exp(-z));
   const above = 1 / (1 + Math.exp(z));

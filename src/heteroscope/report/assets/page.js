@@ -1,8 +1,8 @@
-// The page: its state, its controls, and what follows when one of them changes.
+// The page: its state, its controls, and the redrawing when one of them changes.
 const state = {
   measure: "phase",
   split: DIAGRAMS[0].splits.at(-1),
-  seeds: "mean", // or "std", or the number of one seed
+  seeds: "mean", // or "std", or the index of one seed
   boundaries: true,
   walk: "diagonal",
   cursor: { view: 0, cell: DIAGRAMS[0].start },
@@ -30,7 +30,7 @@ function hover(view, cell) {
   drawMarks();
 }
 
-// A cursor in another diagram is shown in the cell that is nearest in the logits of rho and gamma.
+// A cursor of the other diagram is shown at the cell nearest in the logits of rho and gamma.
 function seenFrom(number, cursor) {
   if (!cursor) return null;
   if (cursor.view === number) return { cell: cursor.cell, linked: false };
@@ -55,7 +55,7 @@ function drawAll() {
   state.hover = null;
   const measure = MEASURES[state.measure];
   byId("explained").textContent = measure ? `${capital(measure.label)}: ${measure.what}.`
-    : "Phase: which of five ways of fitting a cell has settled in.";
+    : "Phase: in which of five ways the model of a cell fits the data.";
   for (const { map, diagonal } of VIEWS) {
     map.draw(state);
     diagonal.draw(state);
@@ -63,7 +63,7 @@ function drawAll() {
   drawSelection();
 }
 
-// The cell in words, for readers who hear the page.
+// The selected cell in words, for screen readers.
 function spoken() {
   const { view, cell } = state.cursor;
   const diagram = DIAGRAMS[view];
@@ -74,7 +74,7 @@ function spoken() {
     const rows = diagram.bySplit(state.measure) ? ` on ${splitWords[diagram.splits[diagram.split(state.split)]]}` : "";
     words.push(`${MEASURES[state.measure].label} ${valueText(diagram, state.measure, state.split, state.seeds, cell)}${rows}`);
   }
-  words.push(phase === ABSENT ? "not there yet" : `phase ${PHASES[phase].name.replace("_", " ")}, ${PHASES[phase].meaning}`);
+  words.push(phase === ABSENT ? "not trained yet" : `phase ${PHASES[phase].name.replace("_", " ")}, ${PHASES[phase].meaning}`);
   words.push(tallyText(diagram, diagram.statuses, STATUSES, state.seeds, cell));
   return `${words.join("; ")}.`;
 }
@@ -89,7 +89,7 @@ function walkGrid([di, dj]) {
   select(view, [Math.max(0, Math.min(n - 1, i + di)), Math.max(0, Math.min(m - 1, j + dj))]);
 }
 
-// Right and up lead towards rho = 1; from elsewhere the first step leads onto the diagonal.
+// Right and up move towards rho = 1; from a cell beside the diagonal the first step moves onto it.
 function walkDiagonal([di, dj]) {
   const { view, cell } = state.cursor;
   const diagram = DIAGRAMS[view];
@@ -168,27 +168,27 @@ function addWords() {
   byId("unfinished").hidden = !absent.length;
   byId("unfinished").textContent = absent.map((diagram) => {
     const total = diagram.size * diagram.seeds.length;
-    return `${titleOf(diagram)}: this diagram is not finished, ${total - diagram.n_absent} of ${total} models are there.`;
+    return `${titleOf(diagram)}: this diagram is not finished: ${total - diagram.n_absent} of ${total} models are trained.`;
   }).join(" ");
   byId("facts").append(...DIAGRAMS.map(factsOf), reading());
-  byId("made").textContent = `Made with heteroscope ${DATA.version}. This file holds all it needs and loads nothing.`;
+  byId("made").textContent = `Made with heteroscope ${DATA.version}. This file needs no network connection.`;
 }
 
 function factsOf(diagram) {
   const entries = diagram.details.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)]);
   const columns = [html("dt", {}, `${diagram.columns.length} column${diagram.columns.length > 1 ? "s" : ""}`), html("dd", { class: "columns" }, diagram.columns.join(", "))];
   const drawn = diagram.splits.map((name, split) => [name, diagram.rows.split.filter((own) => own === split).length, diagram.rows.kept[split]]);
-  const rows = drawn.filter(([, count]) => count).map(([name, count, kept]) => `${count} of ${kept} kept ${splitWords[name]}`).join(", ");
-  return html("section", {}, html("h3", {}, titleOf(diagram)), html("dl", {}, ...entries, ...columns, html("dt", {}, "drawn"), html("dd", {}, rows)));
+  const rows = drawn.filter(([, count]) => count).map(([name, count, kept]) => `${count} of ${kept} stored ${splitWords[name]}`).join(", ");
+  return html("section", {}, html("h3", {}, titleOf(diagram)), html("dl", {}, ...entries, ...columns, html("dt", {}, "drawn rows"), html("dd", {}, rows)));
 }
 
 function reading() {
   const lines = [
-    "Scores are in units of the training targets' standard deviation and come from all rows; models are drawn in the target's own units at some of the rows.",
-    "Both axes are even in the logit; a bar over 10⁻ᵏ means 1 − 10⁻ᵏ. Colours run between the 2 % and 98 % quantiles of all cells and seeds; triangles at the end of a colour bar say that some cells lie beyond.",
-    "Keys: arrows walk the diagonal or the grid, as chosen above; Shift with an arrow always walks the grid; Home and End go to the ends of the diagonal.",
+    "Scores are computed on all rows, in units of the training targets' standard deviation. Models are drawn at some of the rows, in the target's own units.",
+    "Both axes are logit scales; a bar over 10⁻ᵏ means 1 − 10⁻ᵏ. Colours run from the 2 % to the 98 % quantile of all cells and seeds; a triangle at the end of a colour bar means that some cells lie beyond.",
+    "Keys: arrows move along the diagonal or over the grid, as chosen above; Shift with an arrow always moves over the grid; Home and End go to the ends of the diagonal.",
   ];
-  return html("section", {}, html("h3", {}, "How to read it"), ...lines.map((line) => html("p", { class: "prose" }, line)));
+  return html("section", {}, html("h3", {}, "How to read this page"), ...lines.map((line) => html("p", { class: "prose" }, line)));
 }
 
 function start() {
@@ -201,7 +201,7 @@ function start() {
     map.drawing.addEventListener("keydown", (event) => onKey(event, number, false));
     diagonal.drawing.addEventListener("keydown", (event) => onKey(event, number, true));
   });
-  // With nothing in focus, left and right walk as well; up and down are left to scrolling.
+  // Without a focused element, left and right move the cursor, too; up and down scroll the page.
   document.addEventListener("keydown", (event) => {
     const sideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
     if (event.target === document.body && sideways) onKey(event, state.cursor.view, false);

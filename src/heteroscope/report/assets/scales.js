@@ -1,4 +1,4 @@
-// Scales: `at` takes a value to its share of the range, 0 to 1 within it; `ticks` are for about so many labels.
+// Scales: `at(value)` is the position in the range, from 0 to 1; `ticks(count)` returns about that many ticks.
 const FORWARD = { log: Math.log10, asinh: Math.asinh, linear: (value) => value };
 
 function makeScale(kind, low, high) {
@@ -34,7 +34,7 @@ function decades(low, high, count) {
   return ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
 }
 
-// Zero and powers of ten first, then what lies between: where labels are crowded, the earlier ones stay.
+// Zero and powers of ten come first, then 2 and 5: where ticks are too close, `apart` keeps the earlier ones.
 function bothSigns(low, high) {
   const ticks = [0];
   for (const lead of [1, 2, 5]) {
@@ -51,7 +51,7 @@ function apart(ticks, at, distance) {
   return kept;
 }
 
-// Ticks of an axis that is even in the logit: 10⁻ᵏ, 1/2, and 1 − 10⁻ᵏ written as 10⁻ᵏ under a bar.
+// Ticks of a logit axis: 10⁻ᵏ, 1/2, and 1 − 10⁻ᵏ, which is written as 10⁻ᵏ under a bar.
 function logitTicks(low, high, count) {
   const ticks = low < 0 && high > 0 ? [{ z: 0, text: "1/2", bar: false }] : [];
   const perTick = (high - low) / count / Math.LN10;
@@ -64,7 +64,7 @@ function logitTicks(low, high, count) {
   return inside;
 }
 
-// The same for the cells of a grid; where no power of ten falls on it, its own ends.
+// The same for the cells of a grid; if it holds fewer than two such ticks, its first and last values.
 function axisTicks({ logits, edges }, count) {
   const ticks = logits.length > 1 ? logitTicks(edges[0], edges.at(-1), count) : [];
   if (ticks.length > 1) return ticks;

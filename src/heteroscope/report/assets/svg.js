@@ -1,4 +1,4 @@
-// Elements. Children that are text become text nodes, so that no name from the data is ever read as markup.
+// Create elements. Text children become text nodes, so that names from the data are never read as markup.
 const SVG = "http://www.w3.org/2000/svg";
 
 function filled(element, attributes, children) {
@@ -11,7 +11,7 @@ const svg = (name, attributes = {}, ...children) => filled(document.createElemen
 const html = (name, attributes = {}, ...children) => filled(document.createElement(name), attributes, children);
 const symbol = (letter) => html("i", {}, letter);
 
-// U_I as an italic U with a small I below.
+// The name of a phase: U_I becomes an italic U with the subscript I.
 function phaseName(name) {
   const [letter, index] = name.split("_");
   return html("span", { class: "phase-name" }, symbol(letter), ...(index ? [html("sub", {}, index)] : []));
@@ -23,7 +23,7 @@ function phaseText(name, attributes) {
   return svg("text", { class: "symbol", "text-anchor": "middle", ...attributes }, letter, ...small);
 }
 
-// Corners as a path; a missing corner breaks it.
+// A path through points; a point that is not finite interrupts it.
 function pathOf(points) {
   let path = "";
   let pen = "M";
@@ -36,5 +36,5 @@ function pathOf(points) {
   return path;
 }
 
-// What runs out of a drawing becomes a large number that a path can still hold.
+// Limit pixels to numbers that a path can hold.
 const bounded = (pixels) => Math.max(-1e5, Math.min(1e5, pixels));

@@ -1,1 +1,1 @@
-"""Many models on one stream: every batch that is read trains all of them."""
+"""Train many models on one stream: every batch that is read trains all of them."""

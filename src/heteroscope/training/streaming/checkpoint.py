@@ -1,4 +1,4 @@
-"""A run on disk: where its models stand, written whole or not at all, taken up again only under the same settings."""
+"""Save the state of a run on a stream, and resume it under the same settings only."""
 
 import json
 import zipfile
@@ -22,24 +22,24 @@ from heteroscope.core import (
 from heteroscope.data import RowOrder
 from heteroscope.training.inspection import Inspection
 from heteroscope.training.recipes import Recipe
-from heteroscope.training.tile import Job, Model
+from heteroscope.training.steps import Job, ModelState
 
 
-class State(NamedTuple):
-    """Where a run stands: stage, steps done in it, and for each model what it is, was seen to be, and has scored."""
+class StreamState(NamedTuple):
+    """How far a run has come. The lists have one entry per model."""
 
-    stage: int
-    done: int
-    models: list[Model]
-    found: list[Inspection | None]
-    steps: list[int]
-    resting: list[bool]  # settled for this stage
-    dropped: list[bool]  # left behind for good
-    curves: list[list[float]]  # held-out NLL at each look
+    stage: int  # number of the stage, counted from zero
+    done: int  # steps done in that stage
+    models: list[ModelState]
+    inspections: list[Inspection | None]  # the last one of each model
+    steps: list[int]  # steps done in all stages
+    settled: list[bool]  # takes no further step in this stage
+    dropped: list[bool]  # takes no further step at all
+    held_out_nll: list[list[float]]  # at each evaluation of a stage that trains the precision
 
 
-def describe(order: RowOrder, jobs: Sequence[Job], recipe: Recipe, method: Identity) -> Identity:
-    """What makes two runs the same: rows, networks, seeds and lengths; `method` declares objectives and points."""
+def run_identity(order: RowOrder, jobs: Sequence[Job], recipe: Recipe, method: Identity) -> Identity:
+    """Return what makes two runs the same: rows, networks, seeds and steps; `method` declares objectives and points."""
     return {
         "revision": REVISIONS["stream fits"],
         "data": order.stream.identity(),
@@ -49,36 +49,36 @@ def describe(order: RowOrder, jobs: Sequence[Job], recipe: Recipe, method: Ident
         "seed": order.seed,
         "models": [job.seed for job in jobs],
         "network": recipe.architecture._asdict(),
-        "steps": [stage.solver.steps for stage in recipe.stages],
+        "steps": [stage.steps for stage in recipe.stages],
         "retires": recipe.retires,
         "method": method,
     }
 
 
-def save(path: Path, settings: Identity, state: State) -> None:
-    """Replace the checkpoint by this one."""
+def save_state(path: Path, settings: Identity, state: StreamState) -> None:
+    """Replace the checkpoint at `path` by this state."""
     leaves = jax.tree.leaves(state.models)
     content = {
         "settings": as_json(settings),
         "stage": state.stage,
         "done": state.done,
-        "found": [None if one is None else [float(value) for value in one] for one in state.found],
+        "found": [None if one is None else [float(value) for value in one] for one in state.inspections],
         "steps": state.steps,
-        "resting": state.resting,
+        "resting": state.settled,
         "dropped": state.dropped,
-        "curves": state.curves,
+        "curves": state.held_out_nll,
     }
     arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
-    with _written(path) as partial, partial.open("wb") as file:
+    with _atomic_checkpoint(path) as temporary, temporary.open("wb") as file:
         np.savez(file, plain=np.array(json.dumps(content)), **arrays)
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[Path]:
-    """`files.whole`, with one line for a disk that is full."""
+def _atomic_checkpoint(path: Path) -> Iterator[Path]:
+    """Do `atomic_write`; raise one line if the disk is full or cannot be written."""
     try:
-        with atomic_write(path) as partial:
-            yield partial
+        with atomic_write(path) as temporary:
+            yield temporary
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror}); the checkpoint before it is kept: make room, and run the "
@@ -86,8 +86,8 @@ def _written(path: Path) -> Iterator[Path]:
         ) from error
 
 
-def load(path: Path, settings: Identity, beginning: State) -> State:
-    """The state that `save` wrote, or the beginning if there is none."""
+def load_state(path: Path, settings: Identity, beginning: StreamState) -> StreamState:
+    """Return the state that `save_state` wrote to `path`, or the beginning if there is no such file."""
     if not path.is_file():
         return beginning
     try:
@@ -97,7 +97,7 @@ def load(path: Path, settings: Identity, beginning: State) -> State:
         cure = "use these again and restore the files, or name another folder"
         refuse_other_settings(path.parent, "a run", content["settings"], settings, cure)
         structure = jax.tree.structure(beginning.models)
-        return State(
+        return StreamState(
             content["stage"],
             content["done"],
             jax.tree.unflatten(structure, leaves),
@@ -111,11 +111,11 @@ def load(path: Path, settings: Identity, beginning: State) -> State:
         raise InputError(f"{path} is damaged ({error}): remove it, and the run begins anew") from error
 
 
-def kept_choice(path: Path | None, settings: Identity, choose: Callable[[], int]) -> int:
-    """The number that an earlier run of these settings chose, or what `choose` says now, kept in that file.
+def remember_choice(path: Path | None, settings: Identity, choose: Callable[[], int]) -> int:
+    """Return the choice that `path` holds for these settings; without one, return `choose()` and write it there.
 
-    Trained models are chosen among by scores, and a near tie may fall the other way on another processor: a run that
-    goes on there must go on with the same model.
+    Trained models are chosen by scores, and a near tie may be decided the other way on another processor. A run that is
+    resumed there must continue with the same model.
     """
     if path is None:
         return choose()
@@ -127,12 +127,13 @@ def kept_choice(path: Path | None, settings: Identity, choose: Callable[[], int]
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path} is damaged ({error}): remove it, and the choice is made anew") from error
     chosen = choose()
-    with _written(path) as partial:
-        partial.write_text(json.dumps({"settings": as_json(settings), "chosen": chosen}), encoding="utf-8")
+    with _atomic_checkpoint(path) as temporary:
+        temporary.write_text(json.dumps({"settings": as_json(settings), "chosen": chosen}), encoding="utf-8")
     return chosen
 
 
 def _inspection(values: list[float]) -> Inspection:
+    """Return an inspection from the numbers of a checkpoint, in the types that an inspection has."""
     kinds = [np.float32] * 5 + [np.bool_] * 3
     parts: list[Any] = [kind(value) for kind, value in zip(kinds, values, strict=True)]
     return Inspection(*parts)

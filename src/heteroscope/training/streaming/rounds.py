@@ -1,7 +1,7 @@
-"""Train many models on one stream in rounds: groups of models to workers, a look at each model when a round ends.
+"""Train many models on one stream in rounds: each worker trains a group of models, then models are evaluated.
 
-Where rounds are cut changes nothing in the numbers: rows come in an order that depends on the seed alone, and what is
-done at a look (settling, collapsing, dropping) happens at steps that depend on the number of steps alone.
+The numbers do not depend on where rounds are cut: the order of the rows depends on the seed alone, and models settle,
+collapse or are dropped at steps that depend on the number of steps alone.
 """
 
 import time
@@ -16,35 +16,33 @@ from joblib import effective_n_jobs
 from heteroscope.core import Identity, InputError, Progress, exclusive_folder
 from heteroscope.data import RowOrder, refuse_changed_files
 from heteroscope.distributions import metrics
-from heteroscope.training.inspection import Inspection, settled
+from heteroscope.training.inspection import Inspection, is_settled
 from heteroscope.training.recipes import Recipe
-from heteroscope.training.streaming.checkpoint import State, describe, load, save
-from heteroscope.training.streaming.worker import Judges, Outcome, StreamRound, advance_group
-from heteroscope.training.tile import FIRST_CHECK, Fit, Job, Model, enter_stage, fit_of, lanes, start_model
+from heteroscope.training.steps import Job, ModelState, init_model, lanes, with_new_optimiser
+from heteroscope.training.streaming.checkpoint import StreamState, load_state, run_identity, save_state
+from heteroscope.training.streaming.worker import RoundEvaluation, RoundOutcome, StreamRound, train_group
+from heteroscope.training.tile import FIRST_INSPECTION, Fit, make_fit
 from heteroscope.training.workers import run_tasks, until_done
 
-ROUND_SECONDS = 30.0  # how long a round should take: a worker that is lost costs no more
-CHECKPOINT_SECONDS = 120.0
-LOOKS = 8  # at least that many times a stage is every model looked at
-FIRST_DROP = 3  # of the eighths of the last stage, before which no point is given up
-NEARLY = 0.9  # of the way from the constant model to the best point: who has come so far is not hopeless
+ROUND_SECONDS = 30.0  # target length of a round: the most that a lost worker costs
+CHECKPOINT_SECONDS = 120.0  # time between checkpoints
+EVALUATIONS = 8  # a stage has at least so many evaluations, evenly spaced
+FIRST_DROP = 3  # no point is dropped before 3 / 8 of the last stage
+NEARLY = 0.9  # a point that has come so far from the constant model's NLL to the best point's is not dropped
 
 
-class Plan(NamedTuple):
-    """What is trained, on which rows in which order, and how it is judged.
-
-    With `drops`, the jobs are points of one line, and those that cannot win any more are left behind.
-    """
+class StreamTraining(NamedTuple):
+    """What is trained, on which rows in which order, and how it is evaluated."""
 
     order: RowOrder
     jobs: Sequence[Job]
     recipe: Recipe
-    judging: Judges
-    drops: bool = False
+    evaluation: RoundEvaluation
+    drop_losing: bool = False  # the jobs are points of one line: stop training points that can no longer win
 
 
 def train_on_stream(
-    plan: Plan,
+    training: StreamTraining,
     *,
     n_jobs: int | None = None,
     in_workers: bool = True,
@@ -52,153 +50,175 @@ def train_on_stream(
     method: Identity | None = None,
     progress: Progress | None = None,
 ) -> list[Fit]:
-    """Every job's fit. With `checkpoint`, a file, a run that was stopped goes on from it, to the same result.
+    """Train every job; return the fits in the order of the jobs.
 
-    `method` declares what the jobs minimise and at which points, for the checkpoint, which knows the rest by itself.
-    `progress` is told steps, of all stages. Where workers are follows joblib, as everywhere; a process that is a worker
-    itself does all by itself.
+    Parameters
+    ----------
+    training : what is trained, on which rows.
+    n_jobs : number of workers; they and the backend follow joblib.
+    in_workers : train in worker processes; False in a process that is a worker itself.
+    checkpoint : a file from which a stopped run is resumed, to the same result.
+    method : declares what the jobs minimise and at which points; the checkpoint's settings contain it.
+    progress : called with the steps done and the steps of all stages.
     """
-    settings = describe(plan.order, plan.jobs, plan.recipe, method or {})
-    total = _steps_before(plan.recipe, len(plan.recipe.stages))
+    recipe = training.recipe
+    settings = run_identity(training.order, training.jobs, recipe, method or {})
     with nullcontext() if checkpoint is None else exclusive_folder(checkpoint.parent):
-        start = state = _beginning(plan) if checkpoint is None else load(checkpoint, settings, _beginning(plan))
+        start = _first_state(training)
+        if checkpoint is not None:
+            start = load_state(checkpoint, settings, start)
+        state = start
         saved = time.monotonic()
-        for state in _rounds(plan, start, n_jobs, in_workers):
+        for state in _train_rounds(training, start, n_jobs, in_workers):
             if progress:
-                progress(_steps_before(plan.recipe, state.stage) + state.done, total)
-            over = state.stage == len(plan.recipe.stages)
-            if checkpoint is not None and (over or time.monotonic() - saved >= CHECKPOINT_SECONDS):
-                save(checkpoint, settings, state)
+                progress(_steps_before(recipe, state.stage) + state.done, recipe.steps)
+            is_over = state.stage == len(recipe.stages)
+            if checkpoint is not None and (is_over or time.monotonic() - saved >= CHECKPOINT_SECONDS):
+                save_state(checkpoint, settings, state)
                 saved = time.monotonic()
-    return [_fit(*one) for one in zip(state.models, state.found, state.steps, strict=True)]
+    return [_fit(*one) for one in zip(state.models, state.inspections, state.steps, strict=True)]
 
 
-def _beginning(plan: Plan) -> State:
-    n = len(plan.jobs)
-    models = [enter_stage(start_model(job, plan.recipe), plan.recipe.stages[0]) for job in plan.jobs]
-    return State(0, 0, models, [None] * n, [0] * n, [False] * n, [False] * n, [[] for _ in range(n)])
+def _first_state(training: StreamTraining) -> StreamState:
+    """Return the state before the first step."""
+    n = len(training.jobs)
+    models = [init_model(job, training.recipe) for job in training.jobs]
+    return StreamState(0, 0, models, [None] * n, [0] * n, [False] * n, [False] * n, [[] for _ in range(n)])
 
 
 def _steps_before(recipe: Recipe, stage: int) -> int:
-    return sum(part.solver.steps for part in recipe.stages[:stage])
+    """Return the number of steps of all stages before that one."""
+    return sum(part.steps for part in recipe.stages[:stage])
 
 
-def _rounds(plan: Plan, state: State, n_jobs: int | None, in_workers: bool) -> Iterator[State]:
-    """The state after each round, until the last stage is over."""
-    stamps = plan.order.stream.stamps()
-    pace = float(FIRST_CHECK)
-    while state.stage < len(plan.recipe.stages):
-        stage = plan.recipe.stages[state.stage]
+def _train_rounds(
+    training: StreamTraining, state: StreamState, n_jobs: int | None, in_workers: bool
+) -> Iterator[StreamState]:
+    """Yield the state after each round, until the last stage is over."""
+    stamps = training.order.stream.stamps()
+    steps_per_round = float(FIRST_INSPECTION)
+    while state.stage < len(training.recipe.stages):
+        stage = training.recipe.stages[state.stage]
         active = _active(state)
-        look = next(mark for mark in inspection_steps(stage.solver.steps) if mark > state.done)
-        stop = min(look, state.done + max(1, int(pace)))
+        evaluated_at = next(step for step in evaluation_steps(stage.steps) if step > state.done)
+        stop = min(evaluated_at, state.done + max(1, int(steps_per_round)))
         if active:
-            refuse_changed_files(stamps, plan.order.stream)
-            first = _steps_before(plan.recipe, state.stage) + state.done
-            judging = plan.judging if stop == look else None
-            task = StreamRound(plan.order, plan.recipe, stage, first, stop - state.done, judging)
+            refuse_changed_files(stamps, training.order.stream)
+            first = _steps_before(training.recipe, state.stage) + state.done
+            evaluation = training.evaluation if stop == evaluated_at else None
+            task = StreamRound(training.order, training.recipe, stage, first, stop - state.done, evaluation)
             began = time.monotonic()
             models = [state.models[k] for k in active]
-            outcome = _shared_out(task, models, n_jobs) if in_workers else _checked(advance_group(0, task, models)[1])
-            pace = ROUND_SECONDS * task.n_steps / max(time.monotonic() - began, 1e-3)
+            if in_workers:
+                outcome = _train_groups(task, models, n_jobs)
+            else:
+                outcome = _raise_error(train_group(0, task, models)[1])
+            steps_per_round = ROUND_SECONDS * task.n_steps / max(time.monotonic() - began, 1e-3)
             state = _with_outcome(state, active, outcome, task)
         else:
-            stop = stage.solver.steps
+            stop = stage.steps
         state = state._replace(done=stop)
-        if stop == look and plan.drops:
-            state = _without_hopeless(plan, state)
-        if stop == stage.solver.steps:
-            state = _next_stage(plan, state)
+        if stop == evaluated_at and training.drop_losing:
+            state = _drop_losing_points(training, state)
+        if stop == stage.steps:
+            state = _next_stage(training.recipe, state)
         yield state
 
 
-def inspection_steps(steps: int) -> list[int]:
-    """The steps of a stage at which models are looked at: doublings at first, then every eighth, and the end."""
-    part = max(FIRST_CHECK, -(-steps // LOOKS))
-    doublings = [FIRST_CHECK * 2**k for k in range(64) if FIRST_CHECK * 2**k < part]
-    return [*(mark for mark in doublings if mark < steps), *range(part, steps, part), steps]
+def evaluation_steps(steps: int) -> list[int]:
+    """Return the steps of a stage at which models are evaluated: doublings at first, then every eighth, and the end."""
+    part = max(FIRST_INSPECTION, -(-steps // EVALUATIONS))
+    doublings = [FIRST_INSPECTION * 2**k for k in range(64) if FIRST_INSPECTION * 2**k < part]
+    return [*(step for step in doublings if step < steps), *range(part, steps, part), steps]
 
 
-def _active(state: State) -> list[int]:
-    return [k for k in range(len(state.models)) if not (state.resting[k] or state.dropped[k])]
+def _active(state: StreamState) -> list[int]:
+    """Return the indices of the models that take further steps in this stage."""
+    return [k for k in range(len(state.models)) if not (state.settled[k] or state.dropped[k])]
 
 
-def _next_stage(plan: Plan, state: State) -> State:
+def _next_stage(recipe: Recipe, state: StreamState) -> StreamState:
+    """Return the state at the beginning of the next stage, or past the last one."""
     number = state.stage + 1
-    if number == len(plan.recipe.stages):
+    if number == len(recipe.stages):
         return state._replace(stage=number, done=0)
-    models = [enter_stage(model, plan.recipe.stages[number]) for model in state.models]
-    broken = [found is not None and not found.finite for found in state.found]
-    return state._replace(stage=number, done=0, models=models, resting=broken)
+    models = [with_new_optimiser(model, recipe.stages[number]) for model in state.models]
+    not_finite = [inspection is not None and not inspection.finite for inspection in state.inspections]
+    return state._replace(stage=number, done=0, models=models, settled=not_finite)
 
 
-def _shared_out(task: StreamRound, models: list[Model], n_jobs: int | None) -> Outcome:
-    """The models of all groups after the round, one group a worker; a worker that is lost costs one more try."""
+def _train_groups(task: StreamRound, models: list[ModelState], n_jobs: int | None) -> RoundOutcome:
+    """Train all models for one round, one group per worker; train the group of a lost worker again."""
     width = lanes(task.recipe)
     n_groups = min(effective_n_jobs(n_jobs), -(-len(models) // width))
     size = -(-len(models) // (n_groups * width)) * width
     groups = [models[first : first + size] for first in range(0, len(models), size)]
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, RoundOutcome] = {}
 
-    def advance_rest() -> None:
+    def train_missing() -> None:
         calls = [(index, task, group) for index, group in enumerate(groups) if index not in outcomes]
-        outcomes.update(run_tasks(advance_group, calls, n_jobs))
+        outcomes.update(run_tasks(train_group, calls, n_jobs))
 
-    until_done(advance_rest, lambda: len(outcomes), len(groups))
-    parts = [_checked(outcomes[index]) for index in range(len(groups))]
-    return Outcome(
+    until_done(train_missing, lambda: len(outcomes), len(groups))
+    parts = [_raise_error(outcomes[index]) for index in range(len(groups))]
+    return RoundOutcome(
         [model for part in parts for model in part.models],
-        [found for part in parts for found in part.found],
-        [nll for part in parts for nll in part.nll],
+        [inspection for part in parts for inspection in part.inspections],
+        [nll for part in parts for nll in part.held_out_nll],
     )
 
 
-def _checked(outcome: Outcome) -> Outcome:
+def _raise_error(outcome: RoundOutcome) -> RoundOutcome:
+    """Return the outcome, or raise the error that it reports."""
     if outcome.error is not None:
         raise InputError(outcome.error)
     return outcome
 
 
-def _with_outcome(state: State, active: list[int], outcome: Outcome, task: StreamRound) -> State:
-    models, found, steps = list(state.models), list(state.found), list(state.steps)
-    resting, curves = list(state.resting), [list(curve) for curve in state.curves]
+def _with_outcome(state: StreamState, active: list[int], outcome: RoundOutcome, task: StreamRound) -> StreamState:
+    """Return the state with the outcome of a round for the active models."""
+    models, inspections, steps = list(state.models), list(state.inspections), list(state.steps)
+    settled, held_out_nll = list(state.settled), [list(curve) for curve in state.held_out_nll]
     for place, k in enumerate(active):
         models[k] = outcome.models[place]
         steps[k] += task.n_steps
-        if outcome.found:
-            seen = found[k] = outcome.found[place]
-            resting[k] = settled(seen) if task.recipe.retires else not seen.finite
+        if outcome.inspections:
+            inspection = inspections[k] = outcome.inspections[place]
+            settled[k] = is_settled(inspection) if task.recipe.retires else not inspection.finite
             if "precision" in task.stage.trains:
-                curves[k].append(outcome.nll[place])
-    return state._replace(models=models, found=found, steps=steps, resting=resting, curves=curves)
+                held_out_nll[k].append(outcome.held_out_nll[place])
+    return state._replace(
+        models=models, inspections=inspections, steps=steps, settled=settled, held_out_nll=held_out_nll
+    )
 
 
-def _without_hopeless(plan: Plan, state: State) -> State:
-    """Leave behind the points that cannot win: far from the best, and too slow to reach it even at their present pace.
+def _drop_losing_points(training: StreamTraining, state: StreamState) -> StreamState:
+    """Drop the points of a line that are far from the best and too slow to reach it.
 
-    gap > gain at the last look * looks to come,    and less than NEARLY of the way from the constant model to the best
+    gap > gain since the last evaluation * evaluations left,    and
+    gap > (1 - NEARLY) * (NLL of the constant model - NLL of the best point)
 
-    The best point and its two neighbours stay, so that the choice among them sees whole curves.
+    The best point and its two neighbours stay, so that the choice among them compares complete trainings.
     """
-    stage = plan.recipe.stages[state.stage]
-    to_come = (stage.solver.steps - state.done) / -(-stage.solver.steps // LOOKS)
-    if state.stage + 1 < len(plan.recipe.stages) or state.done < FIRST_DROP / LOOKS * stage.solver.steps:
+    stage = training.recipe.stages[state.stage]
+    evaluations_left = (stage.steps - state.done) / -(-stage.steps // EVALUATIONS)
+    if state.stage + 1 < len(training.recipe.stages) or state.done < FIRST_DROP / EVALUATIONS * stage.steps:
         return state
-    last = np.array([curve[-1] if curve else np.inf for curve in state.curves])
+    last = np.array([curve[-1] if curve else np.inf for curve in state.held_out_nll])
     best = int(np.argmin(last))
-    scaling, held = plan.order.scaling, plan.judging.held
-    constant = metrics.nll(held.y, np.full(len(held.y), scaling.y_centre), np.full(len(held.y), scaling.y_scale))
+    scaling, y = training.order.scaling, training.evaluation.held_out.y
+    constant = metrics.nll(y, np.full(len(y), scaling.y_centre), np.full(len(y), scaling.y_scale))
     dropped = list(state.dropped)
     for k in _active(state):
-        curve = state.curves[k]
+        curve = state.held_out_nll[k]
         if abs(k - best) <= 1 or len(curve) < 2:
             continue
         gap, gain = last[k] - last[best], max(curve[-2] - curve[-1], 0.0)
-        dropped[k] = bool(gap > gain * to_come and gap > (1 - NEARLY) * (constant - last[best]))
+        dropped[k] = bool(gap > gain * evaluations_left and gap > (1 - NEARLY) * (constant - last[best]))
     return state._replace(dropped=dropped)
 
 
-def _fit(model: Model, found: Inspection | None, steps: int) -> Fit:
-    if found is None:
-        raise AssertionError("every model is looked at when its first stage ends")
-    return fit_of(model, found, steps)
+def _fit(model: ModelState, inspection: Inspection | None, steps: int) -> Fit:
+    if inspection is None:
+        raise AssertionError("every model is inspected at the end of its first stage")
+    return make_fit(model, inspection, steps)

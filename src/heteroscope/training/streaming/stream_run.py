@@ -1,9 +1,9 @@
-"""What every fit on a stream begins with and is made of: a survey, an order of rows, and rounds with a progress bar."""
+"""Start a run on a stream, and train models in it: the surveyed stream, its row order and its checkpoint folder."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from heteroscope.core import (
     Identity,
@@ -16,20 +16,21 @@ from heteroscope.data import RowOrder, Stream, Survey, survey_stream
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
 from heteroscope.training.recipes import Recipe
-from heteroscope.training.streaming.checkpoint import describe, kept_choice
-from heteroscope.training.streaming.rounds import Plan, train_on_stream
-from heteroscope.training.streaming.worker import Judges, PredictMembers
-from heteroscope.training.tile import Fit, Job
+from heteroscope.training.steps import Job
+from heteroscope.training.streaming.checkpoint import remember_choice, run_identity
+from heteroscope.training.streaming.rounds import StreamTraining, train_on_stream
+from heteroscope.training.streaming.worker import PredictMembers, RoundEvaluation
+from heteroscope.training.tile import Fit
 
-SEARCH_SHARE = 0.1  # of the rows that a search is judged by, if that is not more than a survey keeps
+SEARCH_SHARE = 0.1  # share of the rows that a search holds out, up to the number of rows that a survey keeps
 
 
 class StreamRun(NamedTuple):
-    """What models of one fit stand on: the surveyed stream, its order, and a folder for what must not be lost."""
+    """One fit on a stream: the surveyed stream, its row order and its checkpoint folder."""
 
     survey: Survey
     order: RowOrder
-    store: Path | None
+    store: Path | None  # folder of the checkpoints; None: nothing is kept
     n_jobs: int | None
     verbose: bool
 
@@ -39,39 +40,52 @@ class StreamRun(NamedTuple):
         method: Identity,
         jobs: Sequence[Job],
         recipe: Recipe,
-        read: PredictMembers,
-        drops: bool = False,
+        predict_members: PredictMembers,
+        drop_losing: bool = False,
     ) -> list[Fit]:
-        """The jobs' fits, all on each batch that is read; `name` is the checkpoint's and the progress bar's.
+        """Train all jobs on each batch that is read; return the fits in the order of the jobs.
 
-        `method` declares what the jobs minimise and at which points.
+        `name` is that of the checkpoint and of the progress bar. `method` declares what the jobs minimise and at which
+        points. With `drop_losing`, the jobs are points of one line, and points that can no longer win are not trained
+        to the end.
         """
-        judging = Judges(self.survey.sample, self.survey.held, read)
-        plan = Plan(self.order, jobs, recipe, judging, drops)
+        evaluation = RoundEvaluation(self.survey.sample, self.survey.held, predict_members)
+        training = StreamTraining(self.order, jobs, recipe, evaluation, drop_losing)
         checkpoint = None if self.store is None else self.store / f"{name}.npz"
         with progress_bar(name, self.verbose, "steps") as progress:
-            return train_on_stream(plan, n_jobs=self.n_jobs, checkpoint=checkpoint, method=method, progress=progress)
+            return train_on_stream(
+                training, n_jobs=self.n_jobs, checkpoint=checkpoint, method=method, progress=progress
+            )
 
     def choose(self, method: Identity, jobs: Sequence[Job], recipe: Recipe, choose: Callable[[], int]) -> int:
-        """Which of the trained candidates to go on with: kept in the folder, since a near tie may fall either way."""
+        """Return the index of the candidate to continue with: the one in the folder, or that of `choose()`.
+
+        The choice is kept because a near tie may be decided the other way when the run is resumed elsewhere.
+        """
         path = None if self.store is None else self.store / "choice.json"
-        return kept_choice(path, describe(self.order, jobs, recipe, method), choose)
+        return remember_choice(path, run_identity(self.order, jobs, recipe, method), choose)
 
 
 def start_stream_run(
-    stream: Stream, share: float, batch_size: Any, seed: int, store: Any, n_jobs: int | None, verbose: Any
+    stream: Stream,
+    share: float,
+    batch_size: int | str | None,
+    seed: int,
+    store: str | Path | None,
+    n_jobs: int | None,
+    verbose: bool | int,
 ) -> StreamRun:
-    """Read the stream once, or find what an earlier run in `store` kept of it."""
+    """Read the stream once and hold out a share of its rows, or load what an earlier run in `store` kept of it."""
     folder = None if store is None else Path(store)
-    alone = nullcontext() if folder is None else exclusive_folder(folder)
-    with alone, progress_bar("surveying", bool(verbose), "rows") as progress:
-        found = survey_stream(stream, share, folder, progress)
-    order = RowOrder(stream, found.training, found.scaling, resolve_stream_batch_size(batch_size), seed)
-    return StreamRun(found, order, folder, n_jobs, bool(verbose))
+    lock = nullcontext() if folder is None else exclusive_folder(folder)
+    with lock, progress_bar("surveying", bool(verbose), "rows") as progress:
+        survey = survey_stream(stream, share, folder, progress)
+    order = RowOrder(stream, survey.training, survey.scaling, resolve_stream_batch_size(batch_size), seed)
+    return StreamRun(survey, order, folder, n_jobs, bool(verbose))
 
 
-def refuse_with_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None:
-    """One line for what a stream cannot be combined with."""
+def refuse_with_stream(y: object, sample_weight: object, schedule: object = None) -> None:
+    """Raise an error for arguments that a stream cannot be combined with."""
     if y is not None:
         raise InputError("a stream brings its own target: call fit(stream), without y")
     if sample_weight is not None:
@@ -82,10 +96,10 @@ def refuse_with_stream(y: Any, sample_weight: Any, schedule: Any = None) -> None
         )
 
 
-def held_out_score(fit: Fit, ground: StreamRun, read: PredictMembers) -> float | None:
-    """`squared_score` of the rows held out, if there are any."""
-    held = ground.survey.held
-    if not len(held.y):
+def held_out_score(fit: Fit, run: StreamRun, predict_members: PredictMembers) -> float | None:
+    """Return the `squared_score` of the rows held out, or None if there are none."""
+    held_out = run.survey.held
+    if not len(held_out.y):
         return None
-    (mean,), (std,) = read(stack_members([fit.params]), held.x, ground.order.scaling)
-    return metrics.squared_score(held.y, mean, std)
+    (mean,), (std,) = predict_members(stack_members([fit.params]), held_out.x, run.order.scaling)
+    return metrics.squared_score(held_out.y, mean, std)

@@ -1,8 +1,8 @@
-"""What one worker does in a round: read its own copy of the stream from one step to another, with a group of models."""
+"""Train a group of models for one round: what a worker does with its own copy of the stream."""
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -13,78 +13,89 @@ from heteroscope.data import Batch, RowOrder, Rows, Scaling, read_ahead, read_ch
 from heteroscope.distributions import metrics
 from heteroscope.networks import Params, stack_members
 from heteroscope.training.inspection import Inspection
-from heteroscope.training.recipes import Recipe, Stage
-from heteroscope.training.streaming.advance import Model, advance_on, one_by_one, side_by_side
-from heteroscope.training.tile import inspect_tile_model
+from heteroscope.training.recipes import Recipe
+from heteroscope.training.stages import Stage
+from heteroscope.training.steps import ModelState, stack_lanes, train_on_chunk, unstack_lanes
+from heteroscope.training.tile import inspect_and_update
 from heteroscope.training.workers import prepare_worker
 
-Moments = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
-PredictMembers = Callable[[Params, Float[np.ndarray, "point feature"], Scaling], Moments]  # members to means and stds
+#: Predict rows with every member: stacked members, features and scaling to means and stds in the target's units.
+PredictMembers: TypeAlias = Callable[
+    [Params, Float[np.ndarray, "point feature"], Scaling],
+    tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]],
+]
 
 
-class Judges(NamedTuple):
-    """What models are looked at with between rounds: a sample of training rows, rows held out, how a std is read."""
+class RoundEvaluation(NamedTuple):
+    """What models are evaluated with between rounds."""
 
-    sample: Rows
-    held: Rows
-    read: PredictMembers
+    sample: Rows  # training rows, for inspections
+    held_out: Rows  # rows that no model trains on, for the NLL
+    predict_members: PredictMembers
 
 
 class StreamRound(NamedTuple):
-    """What all groups of a round share; `judging` is None where nothing is looked at when it ends."""
+    """One round of a stage, the same for all groups of models."""
 
     order: RowOrder
     recipe: Recipe
     stage: Stage
     first_batch: int
     n_steps: int
-    judging: Judges | None
+    evaluation: RoundEvaluation | None  # None: models are not evaluated at the end of the round
 
 
-class Outcome(NamedTuple):
-    """A group after its round: its models, what was found and their held-out NLL, or what went wrong in one line."""
+class RoundOutcome(NamedTuple):
+    """A group of models after a round, or one line about what is wrong with the data."""
 
-    models: list[Model]
-    found: list[Inspection]
-    nll: list[float]
+    models: list[ModelState]
+    inspections: list[Inspection]  # empty if the models were not evaluated
+    held_out_nll: list[float]  # as `inspections`; NaN where it cannot be computed
     error: str | None = None
 
 
-def advance_group(index: int, task: StreamRound, models: list[Model]) -> tuple[int, Outcome]:
-    """One group's round; an error about the data comes back as data, since clusters wrap exceptions in their own."""
+def train_group(index: int, task: StreamRound, models: list[ModelState]) -> tuple[int, RoundOutcome]:
+    """Train and evaluate one group for a round; return its index and outcome.
+
+    An error about the data is returned, not raised: clusters wrap exceptions in their own.
+    """
     prepare_worker()
     try:
-        trained = _trained(task, models) if task.n_steps else models
-        if task.judging is None:
-            return index, Outcome(trained, [], [])
-        return index, _judged(task, trained, task.judging)
+        trained = _train(task, models) if task.n_steps else models
+        if task.evaluation is None:
+            return index, RoundOutcome(trained, [], [])
+        return index, _evaluate(task, trained, task.evaluation)
     except InputError as error:
-        return index, Outcome([], [], [], str(error))
+        return index, RoundOutcome([], [], [], str(error))
 
 
-def _trained(task: StreamRound, models: list[Model]) -> list[Model]:
-    groups = side_by_side(models, task.recipe)
+def _train(task: StreamRound, models: list[ModelState]) -> list[ModelState]:
+    """Return the models after the steps of the round."""
+    groups = stack_lanes(models, task.recipe)
     left = task.n_steps
     with closing(read_ahead(read_chunks(task.order, task.first_batch))) as reader:
         while left:
             chunk, n_steps = next(reader), min(left, task.order.chunk_batches)
-            groups = [advance_on(group, chunk, n_steps, task.stage, task.recipe) for group in groups]
+            groups = [train_on_chunk(group, chunk, n_steps, task.stage, task.recipe) for group in groups]
             jax.block_until_ready(groups)
             left -= n_steps
-    return one_by_one(groups, len(models), task.recipe)
+    return unstack_lanes(groups, len(models), task.recipe)
 
 
-def _judged(task: StreamRound, models: list[Model], judging: Judges) -> Outcome:
-    sample = Batch(*(np.asarray(part, np.float32) for part in judging.sample.batch(task.order.scaling)))
-    seen = [jax.device_get(inspect_tile_model(model, sample, sample, task.stage, task.recipe)) for model in models]
-    judged = len(judging.held.y) > 0 and "precision" in task.stage.trains
-    nll = [held_nll(model.params, task.order.scaling, judging) if judged else np.nan for model, _ in seen]
-    return Outcome([model for model, _ in seen], [found for _, found in seen], nll)
+def _evaluate(task: StreamRound, models: list[ModelState], evaluation: RoundEvaluation) -> RoundOutcome:
+    """Inspect every model on the sample, and score it on the rows held out once its precision is trained."""
+    sample = Batch(*(np.asarray(part, np.float32) for part in evaluation.sample.batch(task.order.scaling)))
+    inspected = [jax.device_get(inspect_and_update(model, sample, sample, task.stage, task.recipe)) for model in models]
+    scored = len(evaluation.held_out.y) > 0 and "precision" in task.stage.trains
+    nll = [
+        held_out_nll(model.params, task.order.scaling, evaluation) if scored else float("nan") for model, _ in inspected
+    ]
+    return RoundOutcome([model for model, _ in inspected], [inspection for _, inspection in inspected], nll)
 
 
-def held_nll(params: Params, scaling: Scaling, judging: Judges) -> float:
-    """The average negative log likelihood of the held-out rows; infinite if it is not a number."""
-    mean, std = judging.read(stack_members([params]), judging.held.x, scaling)
+def held_out_nll(params: Params, scaling: Scaling, evaluation: RoundEvaluation) -> float:
+    """Return the average negative log likelihood of the rows held out; infinity if it is not finite."""
+    mean, std = evaluation.predict_members(stack_members([params]), evaluation.held_out.x, scaling)
     with np.errstate(all="ignore"):
-        found = metrics.nll(judging.held.y, mean[0], std[0])
-    return found if np.isfinite(found) else np.inf
+        nll = metrics.nll(evaluation.held_out.y, mean[0], std[0])
+    return nll if np.isfinite(nll) else float("inf")

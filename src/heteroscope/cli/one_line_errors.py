@@ -1,0 +1,127 @@
+"""Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code."""
+
+import difflib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
+from heteroscope.core import InputError, Parameter
+
+# Hide joblib's warning that it misses the files of killed workers after Ctrl-C.
+_HIDDEN_WARNING = "ignore:resource_tracker:UserWarning"
+
+
+class OneLineGroup(click.Group):
+    """A group of commands that reports every error as one line."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run the command and exit, whatever happened."""
+        os.environ.setdefault("PYTHONWARNINGS", _HIDDEN_WARNING)
+        try:
+            with interruptible():
+                code = super().main(*args, **extra | {"standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message())
+            sys.exit(0)
+        except click.UsageError as error:
+            help_line = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
+            _exit_with(f"{_one_line(error.format_message())}{help_line}", error.exit_code)
+        except click.ClickException as error:
+            _exit_with(error.format_message(), error.exit_code)
+        except click.Abort:
+            stop_workers()
+            _exit_with("interrupted", INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn an interrupt into `click.Abort`, since click would print an empty line first."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise click.Abort from error
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of that name, or fail with a suggestion of the nearest name."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            near = difflib.get_close_matches(name, self.commands, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(self.commands)}"
+            ctx.fail(f"there is no command {name!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
+
+class OneLineCommand(click.Command):
+    """A command that reports an error as one line, or with `--debug` as a traceback."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(click.Option(["--quiet"], is_flag=True, help="Show no progress bars."))
+        self.params.append(click.Option(["--debug"], is_flag=True, help="Show the traceback of an error."))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command's function."""
+        if ctx.params.pop("debug"):
+            return super().invoke(ctx)
+        try:
+            _refuse_zero_jobs(ctx)
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except InputError as error:
+            raise click.ClickException(_one_line(error.message(_OptionNames(ctx)))) from error
+        except ValueError as error:  # such as scikit-learn's about its input
+            raise click.ClickException(_one_line(error)) from error
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{_one_line(error.strerror or error)}") from error
+        except MemoryError as error:
+            raise click.ClickException("memory ran out: use fewer rows, smaller --hidden or --jobs 1") from error
+        except Exception as error:
+            if type(error).__name__ in ("TerminatedWorkerError", "BrokenProcessPool"):
+                cure = "most often because memory ran out: use fewer rows or --jobs 1"
+                raise click.ClickException(f"a worker process died, {cure}") from error
+            found = f"{type(error).__name__}: {_one_line(error)}"
+            raise click.ClickException(f"unexpected {found}; run again with --debug to see where") from error
+
+
+class _OptionNames:
+    """Write a parameter of the library as the option that sets it: `max_steps` as `--steps`.
+
+    An option of the running command goes before one of another command. Without such an option the parameter is
+    written as in Python.
+    """
+
+    def __init__(self, ctx: click.Context) -> None:
+        group = ctx.parent.command if ctx.parent else None
+        others = group.commands.values() if isinstance(group, click.Group) else []
+        self.flags = {
+            option.name: option.opts[0]
+            for command in (*others, ctx.command)
+            for option in command.params
+            if isinstance(option, click.Option)
+        }
+
+    def __call__(self, parameter: Parameter) -> str:
+        flag = self.flags.get(parameter.name)
+        if flag is None:
+            return str(parameter)
+        return flag if parameter.value is None else f"{flag} {parameter.value}"
+
+
+def _refuse_zero_jobs(ctx: click.Context) -> None:
+    if 0 in (ctx.params.get("jobs"), ctx.params.get("n_jobs")):
+        raise InputError("--jobs must be a positive number or -1 for all cores, got 0")
+
+
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())
+
+
+def _exit_with(message: str, code: int) -> NoReturn:
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(code)

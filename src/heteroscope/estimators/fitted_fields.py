@@ -1,0 +1,41 @@
+"""The fitted attributes that each regressor class declares, by name and kind.
+
+`model_files` writes and reads exactly the attributes that a class declares in `fitted_fields`: a new class needs no new
+code there.
+"""
+
+from enum import Enum, auto
+from typing import TypeAlias
+
+
+class FieldKind(Enum):
+    """Kind of a fitted attribute, which decides how a model file holds it."""
+
+    NUMBER = auto()  # float
+    INTEGER = auto()  # int
+    NUMBERS = auto()  # tuple of floats
+    NUMBERS_BY_NAME = auto()  # dictionary of floats
+    COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`
+    FEATURE_NAMES = auto()  # array of strings; absent if the rows had no column names
+    PHASE = auto()  # one of the five labels
+    STATUSES = auto()  # tuple of `Status`, one per trained model
+    OBSERVABLES = auto()  # `Observables`
+    NETWORKS = auto()  # `Params` of all members, stacked
+    SCALING = auto()  # `Scaling`
+    NAMED_ARRAYS = auto()  # dictionary of float arrays that predictions need beside the networks
+    ESTIMATORS = auto()  # list of fitted regressors
+
+
+FittedFields: TypeAlias = dict[str, FieldKind]
+
+#: What every fitted regressor has.
+COMMON_FIELDS: FittedFields = {
+    "n_features_in_": FieldKind.INTEGER,
+    "feature_names_in_": FieldKind.FEATURE_NAMES,
+    "phase_": FieldKind.PHASE,
+    "status_": FieldKind.STATUSES,
+    "observables_": FieldKind.OBSERVABLES,
+    "n_iter_": FieldKind.INTEGER,
+}
+#: What a regressor with networks of its own has, too.
+NETWORK_FIELDS: FittedFields = {**COMMON_FIELDS, "scaling_": FieldKind.SCALING, "members_": FieldKind.NETWORKS}

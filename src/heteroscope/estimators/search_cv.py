@@ -1,0 +1,292 @@
+"""Find (rho, gamma) by cross-validation, then fit a regressor there."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.utils import check_random_state
+
+from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, progress_bar
+from heteroscope.data import Rows, Scaling, Stream
+from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
+from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
+from heteroscope.estimators.one_point import PointRegressor
+from heteroscope.estimators.streams import refuse_store
+from heteroscope.networks import Params, widest_std
+from heteroscope.search import (
+    MEMBERS_PER_FOLD,
+    SELECTIONS,
+    CandidateSearch,
+    CrossValidation,
+    Fold,
+    SearchResult,
+    held_out_scores,
+    make_folds,
+    results_table,
+    scale_for_all_rows,
+    search_diagonal,
+    search_grid,
+    search_stream,
+    share_of_more_members,
+    squared_score,
+    std_scale,
+    stream_fold,
+)
+from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
+
+LENGTHS = (0.25, 1.0)  # training lengths that a search tries, as shares of max_steps; measured in docs/defaults.md
+
+
+class HeteroskedasticRegressorCV(PointRegressor):
+    """Search the diagonal rho = 1 - gamma by cross-validation, then fit all rows at the best point.
+
+    The search trains a coarse line of points, evenly spaced in the logit, refines it near the best points, adds points
+    off the diagonal and repeats the best region with longer trainings, all on one fold. The best points are then
+    evaluated on the other folds, and the best of these is fitted to all rows.
+
+    Parameters
+    ----------
+    search : {"diagonal", "grid"}, default="diagonal"
+        "grid" trains all pairs of `n_coarse` values of rho and of gamma, which takes many times as long.
+    n_coarse : int, default=8
+        Number of points of the first, evenly spaced line.
+    n_fine : int, default=6
+        Number of points that refine the line; not used by a grid.
+    n_off_diagonal : int, default=4
+        Off-diagonal points: the same mean penalty, weaker precision penalties. Half as many are added for the longer
+        trainings. Used with `calibrate` only, and not for a grid, a stream or `selection="paper"`.
+    n_finalists : int, default=3
+        Number of best points of the first fold that are evaluated on the other folds; the best short and the best long
+        training are always among the candidates. With `calibrate` the worst one is dropped after each fold but the
+        last.
+    cv : int, float, "auto" or splitter, default="auto"
+        Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
+        2,000 rows and a share of 0.2 for more.
+    selection : {"nll", "crps", "paper"}, default="nll"
+        Score of the held-out rows that chooses the point; "paper" is halfway between the points of lowest training
+        mean MSE and std MSE.
+    calibrate : bool, default=True
+        Whether to multiply the std by one factor computed from held-out rows, and to cap each network's std at the
+        range of the targets. It also lets a search compare two training lengths.
+    n_members : int, default=5
+        Number of models with different starts in the final fit, moment-matched into one Gaussian.
+    hidden, activation, start, schedule, batch_size, random_state, verbose
+        As in `HeteroskedasticRegressor`.
+    max_steps : int or "auto", default="auto"
+        As in `HeteroskedasticRegressor`. With `calibrate`, most points are trained for a quarter of these steps and
+        about nine for all of them, and the better length is used for the final fit.
+    n_jobs : int or None, default=-1
+        Number of processes, as in scikit-learn; -1 is all cores.
+
+    Attributes
+    ----------
+    rho_, gamma_ : float
+        The chosen point.
+    phase_ : {"U_I", "U_II", "O_I", "O_II", "S"}
+        The phase of the final fit.
+    std_scale_ : float
+        Factor of every std; 1 without `calibrate`.
+    widest_std_ : float
+        Largest std of a network, before scaling: the range of the targets; infinite without `calibrate`.
+    held_out_scores_ : dict of str to float
+        Every metric, and r2, of held-out rows of the chosen point, with the std scaled.
+    cv_results_ : dict of str to ndarray
+        All points, as columns for `pandas.DataFrame`.
+    best_index_ : int
+        Row of the chosen point in `cv_results_`.
+    observables_, status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
+        As in `HeteroskedasticRegressor`.
+
+    See Also
+    --------
+    HeteroskedasticRegressor : Fits at a given point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heteroscope import HeteroskedasticRegressorCV
+    >>> x = np.linspace(-1, 1, 100)[:, None]
+    >>> y = x[:, 0] + np.random.default_rng(0).normal(size=100)
+    >>> model = HeteroskedasticRegressorCV(random_state=0).fit(x, y)  # doctest: +SKIP
+    >>> lower, upper = model.predict_interval(x, coverage=0.9)  # doctest: +SKIP
+    """
+
+    fitted_fields: ClassVar[FittedFields] = {
+        **PointRegressor.fitted_fields,
+        "widest_std_": FieldKind.NUMBER,
+        "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
+        "cv_results_": FieldKind.COLUMNS,
+        "best_index_": FieldKind.INTEGER,
+    }
+
+    def __init__(
+        self,
+        *,
+        search: str = "diagonal",
+        n_coarse: int = defaults.COARSE_POINTS,
+        n_fine: int = defaults.FINE_POINTS,
+        n_off_diagonal: int = defaults.OFF_DIAGONAL_POINTS,
+        n_finalists: int = defaults.FINALISTS,
+        cv: CrossValidation = defaults.FOLDS,
+        selection: str = defaults.SELECTION,
+        calibrate: bool = True,
+        n_members: int = defaults.SEARCH_MEMBERS,
+        hidden: Sequence[int] = defaults.HIDDEN,
+        activation: str = defaults.ACTIVATION,
+        start: str | float = "he",
+        schedule: str = "cosine",
+        max_steps: int | str = defaults.SEARCH_STEPS,
+        batch_size: int | str | None = "auto",
+        n_jobs: int | None = -1,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.search = search
+        self.n_coarse = n_coarse
+        self.n_fine = n_fine
+        self.n_off_diagonal = n_off_diagonal
+        self.n_finalists = n_finalists
+        self.cv = cv
+        self.selection = selection
+        self.calibrate = calibrate
+        self.n_members = n_members
+        self.hidden = hidden
+        self.activation = activation
+        self.start = start
+        self.schedule = schedule
+        self.max_steps = max_steps
+        self.batch_size = batch_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Inputs,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        store: str | Path | None = None,
+    ) -> "HeteroskedasticRegressorCV":
+        """Search for the best point, then train `n_members` models there on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features) or Stream
+            The rows. A stream contains its own target; models of all points then train together on each batch.
+        y : array-like of shape (n_rows,), default=None
+            The target; None for a stream.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights >= 0; not for a stream.
+        groups : array-like of shape (n_rows,), default=None
+            For splitters that keep the rows of a group together, such as `cv=GroupKFold(5)`.
+        store : path, default=None
+            For a stream: the folder of its checkpoints, from which a killed run is resumed.
+
+        Returns
+        -------
+        HeteroskedasticRegressorCV
+            The fitted estimator itself.
+        """
+        self._check_search()
+        if isinstance(X, Stream):
+            if groups is not None:
+                raise InputError("a stream holds out blocks of its own: leave out groups")
+            return self._fit_stream(X, y, sample_weight, store)
+        refuse_store(store)
+        given, rows = self._check_fit_input(X, y, sample_weight)
+        random = check_random_state(self.random_state)
+        folds = make_folds(self.cv, given, rows, random, groups)
+        n_members = check_positive_integer("n_members", self.n_members)
+        n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
+        seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
+        folds = [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]
+        result = self._search(folds, rows)
+        self.cv_results_ = results_table(result, folds, self.selection, bool(self.calibrate))
+        self.best_index_ = result.best
+        best = result.chosen
+        self.widest_std_ = widest_std(rows.y) if self.calibrate else np.inf
+        self._train_members(rows, best.recipe, best.logits, list(seeds), None)
+        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
+        fold_scale = std_scale(best, folds) if self.calibrate else 1.0
+        share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
+        more = share_of_more_members(best, folds, n_members) if self.calibrate else 1.0
+        self.std_scale_ = scale_for_all_rows(more * fold_scale, share)
+        self.held_out_scores_ = held_out_scores(best, folds, fold_scale)
+        self._observe(rows, squared_score(best, folds) / fold_scale**2)
+        return self
+
+    def _predict_members(
+        self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
+    ) -> MemberMoments:
+        """Return mean and std of each member, with the std capped: between training rows it can become very large."""
+        mean, std = super()._predict_members(members, x, scaling)
+        return mean, np.minimum(std, self.widest_std_)
+
+    def _check_search(self) -> None:
+        """Raise if the parameters of the search are unknown or contradict each other."""
+        if self.selection not in SELECTIONS:
+            raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
+        if self.search not in ("diagonal", "grid"):
+            raise InputError(f'search must be "diagonal" or "grid", got {self.search!r}')
+        if self.search == "grid" and self.selection == "paper":
+            raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
+
+    def _search(self, folds: list[Fold], rows: Rows) -> SearchResult:
+        """Search the diagonal or the grid with these folds."""
+        n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
+        n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
+        recipes = [self._recipe(rows, share) for share in LENGTHS]
+        if self.selection == "paper" or not self.calibrate:  # as in the paper: one length, only the diagonal
+            recipes, n_off_diagonal = recipes[-1:], 0
+        line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
+        n_finalists = check_positive_integer("n_finalists", self.n_finalists)
+        if self.search == "grid":
+            search = partial(search_grid, line=line, n_finalists=n_finalists)
+        else:
+            search = partial(
+                search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
+            )
+        with progress_bar("searching", bool(self.verbose)) as progress:
+            candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
+            return search(candidates)
+
+    def _fit_stream(
+        self, stream: Stream, y: ArrayLike | None, sample_weight: ArrayLike | None, store: str | Path | None
+    ) -> "HeteroskedasticRegressorCV":
+        """Train `n_coarse + n_fine` points together; the chosen point's model is the first member."""
+        refuse_with_stream(y, sample_weight, self.schedule)
+        if self.search == "grid":
+            raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
+        n_points = check_positive_integer("n_coarse", self.n_coarse) + check_positive_integer(
+            "n_fine", self.n_fine, least=0
+        )
+        line = [float(t) for t in diagonal_logits(n_points)]
+        seed, *others, order = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members) + 1)
+        run = self._start_stream_run(stream, SEARCH_SHARE, order, store)
+        recipe = self._stream_recipe(run)
+        calibrate = bool(self.calibrate)
+        self.widest_std_ = widest_std(run.survey.sample.y) if calibrate else np.inf
+        method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
+        best = result.chosen
+        jobs = [Job(*best.logits, other) for other in others]
+        chosen = {**method, "point": result.best}
+        rest = run.train("members", chosen, jobs, recipe, self._predict_members) if jobs else []
+        folds = [stream_fold(run)]
+        self.cv_results_ = results_table(result, folds, self.selection, calibrate)
+        self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
+        self.best_index_ = result.best
+        self._keep_members([fits[result.best], *rest])
+        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
+        self.std_scale_ = std_scale(best, folds) if calibrate else 1.0
+        self.held_out_scores_ = held_out_scores(best, folds, self.std_scale_)
+        self._observe(run.survey.sample, squared_score(best, folds) / self.std_scale_**2)
+        return self

@@ -1,0 +1,129 @@
+"""Cross-validate points (rho, gamma): train models at each point on each fold and predict the held-out rows."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from jaxtyping import Float
+
+from heteroscope.core import Progress, Status
+from heteroscope.data import Scaling
+from heteroscope.distributions import metrics
+from heteroscope.networks import moment_match, predict_members, stack_members, widest_std
+from heteroscope.phases import Observables, Phase, label, observe
+from heteroscope.search.folds import Fold, Folds
+from heteroscope.training import Fit, Job, Recipe, Task, train
+
+Logits: TypeAlias = tuple[float, float]  # logit rho, logit gamma
+Moments: TypeAlias = tuple[Float[np.ndarray, " held"], Float[np.ndarray, " held"]]  # mean, std
+
+
+class FoldResult(NamedTuple):
+    """The result of one point on one fold.
+
+    `means` and `stds` are the predictions of all members for the held-out rows. `training` (metrics of the training
+    rows), `observables` and `status` belong to the first member.
+    """
+
+    means: Float[np.ndarray, "member held"]
+    stds: Float[np.ndarray, "member held"]
+    training: dict[str, float]
+    observables: Observables
+    status: Status
+
+
+class Point(NamedTuple):
+    """A point (logit rho, logit gamma), its training recipe, and its results on the folds evaluated so far."""
+
+    logits: Logits
+    results: tuple[FoldResult, ...]
+    recipe: Recipe
+
+    @property
+    def held_out(self) -> Moments:
+        """Mean and std of the held-out rows, fold after fold; the members of each fold are moment-matched."""
+        parts = [moment_match(result.means, result.stds) for result in self.results]
+        return np.concatenate([part.mean for part in parts]), np.concatenate([part.std for part in parts])
+
+    @property
+    def status(self) -> tuple[Status, ...]:
+        """How training ended on each fold."""
+        return tuple(result.status for result in self.results)
+
+    @property
+    def observables(self) -> Observables:
+        """Observables averaged over folds; the held-out score is averaged over held-out rows."""
+        table = np.array([result.observables for result in self.results], float)
+        sizes = [result.means.shape[1] for result in self.results]
+        averages = [*table[:, :4].mean(axis=0), np.average(table[:, 4], weights=sizes)]
+        return Observables._make(float(value) for value in averages)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of the averaged observables."""
+        return label(self.observables, runaway=Status.RUNAWAY in self.status)
+
+    def training_score(self, name: str) -> float:
+        """Return a metric of the training rows, averaged over folds."""
+        return float(np.mean([result.training[name] for result in self.results]))
+
+
+def cross_validate(
+    folds: Folds,
+    points: Sequence[Logits],
+    recipe: Recipe,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> list[Point]:
+    """Train one model per point, fold and seed of the fold; return the points with their results on these folds."""
+    scalings = [fold.training.scaling() for fold in folds]
+    tasks = [
+        Task(fold.training.batch(scaling), [Job(*point, seed) for point in points for seed in fold.seeds])
+        for fold, scaling in zip(folds, scalings, strict=True)
+    ]
+    # Reserve space for all rows, so that the final fit, which has no held-out rows, reuses the compiled programs.
+    capacity = max((len(fold.training.y) + len(fold.held.y) for fold in folds), default=0)
+    fits = train(tasks, recipe, n_jobs=n_jobs, capacity=capacity, progress=progress)
+    columns = [
+        _fold_results(fold, scaling, fold_fits, recipe) if fold_fits else []
+        for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
+    ]
+    return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
+
+
+def cap_stds(point: Point, folds: Folds) -> Point:
+    """Cap every held-out std at the range of the fold's training targets."""
+    return point._replace(
+        results=tuple(
+            result._replace(stds=np.minimum(result.stds, widest_std(fold.training.y)))
+            for fold, result in zip(folds, point.results, strict=True)
+        )
+    )
+
+
+def _fold_results(fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe) -> list[FoldResult]:
+    """Return one result per point; the fits are grouped by point, one fit per seed."""
+    all_inputs = np.concatenate([fold.training.x, fold.held.x])
+    members = stack_members([fit.params for fit in fits])
+    means, stds = predict_members(members, all_inputs, scaling, recipe.architecture.activation)
+    n = len(fold.seeds)
+    return [
+        _fold_result(fold, means[first : first + n], stds[first : first + n], fits[first].status)
+        for first in range(0, len(fits), n)
+    ]
+
+
+def _fold_result(
+    fold: Fold, means: Float[np.ndarray, "member point"], stds: Float[np.ndarray, "member point"], status: Status
+) -> FoldResult:
+    """Split predictions into training rows, which are scored, and held-out rows, which are kept."""
+    rows, held, n = fold.training, fold.held, len(fold.training.y)
+    mean, std = means[0], stds[0]
+    score = metrics.squared_score(held.y, mean[n:], std[n:], sample_weight=held.weight)
+    return FoldResult(
+        means[:, n:],
+        stds[:, n:],
+        metrics.evaluate(rows.y, mean[:n], std[:n], sample_weight=rows.weight),
+        observe(rows.y, mean[:n], std[:n], rows.weight, held_out_score=score),
+        status,
+    )

@@ -1,0 +1,23 @@
+"""A section of a longer piece of work reports the progress of the whole."""
+
+from heteroscope.core.progress import progress_bar, shifted
+
+
+def test_a_section_counts_on_from_what_was_finished_before():
+    seen = []
+    section = shifted(lambda done, total: seen.append((done, total)), 5, 9)
+    section(0, 4)
+    section(4, 4)
+    assert seen == [(5, 9), (9, 9)]
+
+
+def test_without_a_callback_there_is_none_for_a_section():
+    assert shifted(None, 5, 9) is None
+
+
+def test_a_bar_that_is_not_wanted_is_none_and_short_work_shows_none(capsys):
+    with progress_bar("train", enabled=False) as progress:
+        assert progress is None
+    with progress_bar("train", enabled=True) as progress:
+        progress(1, 2)
+    assert "1/2" not in capsys.readouterr().err
