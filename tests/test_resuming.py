@@ -78,14 +78,14 @@ def compared(data, **target):
 
 def streamed(name, stream):
     stop_at = ("search.npz", "members.npz", "")[leg]
-    save = rounds.save
+    save = rounds.save_state
 
     def saving(path, settings, state):
         save(path, settings, state)
         if path.name == stop_at:
             raise Stopped
 
-    rounds.save, rounds.ROUND_SECONDS, rounds.CHECKPOINT_SECONDS = saving, 1e-3, 0.0
+    rounds.save_state, rounds.ROUND_SECONDS, rounds.CHECKPOINT_SECONDS = saving, 1e-3, 0.0
     model = HeteroskedasticRegressorCV(
         n_coarse=3, n_fine=0, n_members=2, hidden=(4,), max_steps=600, batch_size=32, random_state=0, n_jobs=1
     )
@@ -95,7 +95,7 @@ def streamed(name, stream):
     except Stopped:
         return None
     finally:
-        rounds.save = save
+        rounds.save_state = save
 
 
 if __name__ == "__main__":

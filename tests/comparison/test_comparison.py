@@ -224,7 +224,7 @@ def test_our_own_methods_take_seeds_and_processes():
 REFUSED = {
     "no split": ({"n_splits": 0}, "n_splits must be a positive integer"),
     "unknown set": ({"data": "yatch"}, "did you mean 'yacht'"),
-    "a target for a named set": ({"target": "y"}, "leave target out"),
+    "a target for a named set": ({"target": "y"}, "leave it out"),
     "a table without a target": ({"data": "table.csv"}, "name the column to predict"),
     "no such table": ({"data": "none.csv", "target": "y"}, "none.csv"),
     "unknown target": ({"data": "table.csv", "target": "z"}, "has no column 'z'"),

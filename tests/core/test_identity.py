@@ -25,7 +25,7 @@ from heteroscope.core.identity import (
     table_file,
 )
 from heteroscope.datasets import simulated
-from heteroscope.training.streaming.checkpoint import kept_choice
+from heteroscope.training.streaming.checkpoint import remember_choice
 from tests import processors
 
 PLACE = Path("folder")
@@ -169,13 +169,13 @@ def test_a_wrong_identity_for_rows_is_one_line(wrong):
 
 def test_a_choice_is_kept_for_the_settings_it_was_made_under(tmp_path):
     path = tmp_path / "choice.json"
-    assert kept_choice(path, {"points": 3}, lambda: 1) == 1
-    assert kept_choice(path, {"points": 3}, lambda: 2) == 1
-    assert kept_choice(path, {"points": 4}, lambda: 2) == 2
-    assert kept_choice(None, {"points": 4}, lambda: 0) == 0
+    assert remember_choice(path, {"points": 3}, lambda: 1) == 1
+    assert remember_choice(path, {"points": 3}, lambda: 2) == 1
+    assert remember_choice(path, {"points": 4}, lambda: 2) == 2
+    assert remember_choice(None, {"points": 4}, lambda: 0) == 0
     path.write_text("{")
     with pytest.raises(InputError, match=r"choice\.json is damaged"):
-        kept_choice(path, {"points": 4}, lambda: 0)
+        remember_choice(path, {"points": 4}, lambda: 0)
 
 
 IDENTITIES = """

@@ -226,7 +226,7 @@ def test_with_one_seed_all_but_the_spread_over_seeds_is_run(tmp_path, seen):
     result = run("reproduce", "all", "--seeds", "1", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     assert seen == [name for name in EXHIBITS if name not in ("summary-spread", "regret")]
-    assert "summary-spread: left out, since it needs --seeds 2 or more" in result.stdout
+    assert "summary-spread: left out because it needs --seeds 2 or more" in result.stdout
 
 
 @pytest.mark.parametrize(

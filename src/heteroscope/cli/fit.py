@@ -130,8 +130,6 @@ def fit(
     frame = read_table(table)
     encoder = fit_encoder(frame, target, missing, unknown)
     features, y = named_features(encoder, frame), encoder.targets(frame)
-    for note in encoder.notes:
-        click.echo(f"Note: {note}.")
     if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
