@@ -1,8 +1,9 @@
 """Measure test scores for different networks, batch sizes, learning rates and numbers of steps.
 
-Prints the table of docs/defaults.md: one row per setting, with NLL and RMSE on three data sets and the seconds per
-model. Each fit is an ensemble of three networks at one fixed (rho, gamma) per set, on three splits. To leave search and
-calibration out of the comparison, the NLL is taken after scaling the std by the factor that is best for the test rows.
+Print the table of docs/research/defaults.md: one row per setting, with NLL and RMSE on three data sets and the seconds
+per model. Each fit is an ensemble of three networks at one fixed (rho, gamma) per set, on three splits. To leave search
+and calibration out of the comparison, the NLL is taken after scaling the std by the factor that is best for the test
+rows.
 """
 
 from time import perf_counter
@@ -55,7 +56,7 @@ TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def main() -> None:
-    """Print the table of docs/defaults.md."""
+    """Print the table of docs/research/defaults.md."""
     columns = " | ".join(f"{name}: NLL, RMSE" for name in LOGITS)
     print(f"| setting | {columns} | core seconds per model |")
     print("|---|" + "---:|" * (len(LOGITS) + 1))

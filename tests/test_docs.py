@@ -1,6 +1,6 @@
-"""Documentation cannot drift: every Python block runs, every link leads somewhere, every public name is explained.
+"""Check the documentation: every Python block runs, every link and anchor exists, every public name is explained.
 
-Tables of accuracy say what the scores of the single fits in `benchmarks/records` say.
+Tables of accuracy agree with the scores of the single fits in `benchmarks/records`.
 """
 
 import re
@@ -24,11 +24,11 @@ METHODS = {
     "NGBoost": "ngboost",
     "CatBoost": "catboost",
 }
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def scripts():
-    """The Python blocks of each page as one script: a reader goes from top to bottom."""
+    """Yield the Python blocks of each page as one script, since a reader goes from top to bottom."""
     for page in PAGES:
         if found := re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
             yield pytest.param("\n".join(found), id=page.name)
@@ -46,11 +46,20 @@ def test_python_blocks_run(script, tmp_path, monkeypatch, capsys):
     assert shown.count("\n") >= script.count("print("), "every print is reached, that of an expected error too"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def heading_anchors(page):
+    """Return the anchors that GitHub gives to a page's headings."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_and_images_exist(page):
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
         if not target.startswith(("http://", "https://")):
-            assert (page.parent / target).exists(), f"{page.name} points to {target}, which does not exist"
+            linked = page.parent / target if target else page
+            assert linked.exists(), f"{page.name} points to {target}, which does not exist"
+            assert not anchor or anchor in heading_anchors(linked), f"{linked.name} has no heading #{anchor}"
 
 
 def test_every_public_name_is_in_the_documentation():
@@ -60,7 +69,7 @@ def test_every_public_name_is_in_the_documentation():
 
 
 def cells(page, name):
-    """The rows of a page's tables that begin with the name of a set, as lists of texts."""
+    """Return the rows of a page's tables that begin with the name of a set, as lists of texts."""
     start = f"| {name.replace('_', ' ')}"
     lines = [line for line in (ROOT / page).read_text().splitlines() if line.lower().startswith(start)]
     return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]

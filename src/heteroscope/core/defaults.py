@@ -17,7 +17,7 @@ POINT_STEPS = 4000  # training steps of a fit at one point
 SEARCH_STEPS = "auto"  # training steps of each model of a search or of a baseline
 DIAGRAM_STEPS = "auto"  # training steps of each model of a diagram
 
-# Numbers behind "auto". docs/defaults.md has the measurements they were chosen by.
+# Numbers behind "auto". docs/research/defaults.md has the measurements they were chosen by.
 FEW_ROWS = 2000  # up to this many rows: cross-validation in folds, and small batches
 FOLDS_OF_FEW_ROWS = 5  # folds up to FEW_ROWS rows
 HELD_OUT_OF_MANY_ROWS = 0.2  # share of the rows held out once, beyond FEW_ROWS rows

@@ -40,7 +40,7 @@ from heteroscope.search import (
 )
 from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
 
-LENGTHS = (0.25, 1.0)  # training lengths that a search tries, as shares of max_steps; measured in docs/defaults.md
+LENGTHS = (0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
 
 
 class HeteroskedasticRegressorCV(PointRegressor):

@@ -29,7 +29,7 @@ from heteroscope.search.selection import (
 from heteroscope.training import Recipe
 
 UNDERFIT = (Phase.U_I, Phase.U_II)
-LONG_POINTS = 4  # points of the longer training up to the plateau; measured in docs/defaults.md
+LONG_POINTS = 4  # points of the longer training up to the plateau; measured in docs/research/defaults.md
 LONG_REFINEMENTS = 2  # points of the longer training around its best one
 PLATEAU = 0.97  # share of the largest gain over the first point's score at which the plateau begins
 PRECISION_FACTOR = 10**-0.5  # ratio of the precision penalties of successive off-diagonal points

@@ -15,7 +15,7 @@ from heteroscope.training import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
-APART = 0.6  # smallest distance between finalists, in logits; measured in docs/defaults.md
+APART = 0.6  # smallest distance between finalists, in logits; measured in docs/research/defaults.md
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
