@@ -49,23 +49,41 @@ WHOLE_PROGRAMS = (
     "paper/",
     "baselines/test_base.py",
     "baselines/test_contract.py",  # scikit-learn wants constructors that take anything
-    "field/test_diagram.py",
-    "field/test_folds.py",
-    "search/test_race.py",
+    "comparison/",
+    "datasets/test_climsim.py",
+    "diagrams/test_sweep.py",
+    "diagrams/test_theory.py",
+    "estimators/",
+    "field/test_folding.py",
+    "field/test_grid.py",
+    "search/test_diagonal_and_grid.py",
     "test_docs.py",
-    "estimators/test_regressors.py",
 )
 
-#: Files with tests of 20 seconds and more, which run first: one that begins last leaves the other core idle.
-LONG = ("test_docs.py", "test_sweep.py", "test_cluster_backends.py", "test_help.py")
+#: Files with tests of five seconds and more, which run first: one that begins last leaves the other core idle.
+LONG = (
+    "training/test_cluster_backends.py",
+    "cli/test_help.py",
+    "training/test_workers.py",
+    "training/test_compiled_programs.py",
+    "training/test_joblib_internals.py",
+    "diagrams/test_sweep.py",
+    "test_docs.py",
+    "datasets/test_climsim.py",
+)
+
+
+def place(item):
+    """Return the path of a test's file within this folder."""
+    return item.path.relative_to(ROOT / "tests").as_posix()
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: item.path.name not in LONG)
+    items.sort(key=lambda item: place(item) not in LONG)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     from jaxtyping import config
 
-    config.update("jaxtyping_disable", item.path.relative_to(ROOT / "tests").as_posix().startswith(WHOLE_PROGRAMS))
+    config.update("jaxtyping_disable", place(item).startswith(WHOLE_PROGRAMS))

@@ -84,19 +84,31 @@ def command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", *(arguments or everything)]
 
 
+def pytest_result(call: Sequence[str], own: Mapping[str, str]) -> str:
+    """Run pytest and return what came of it."""
+    begun = time.monotonic()
+    ended = subprocess.run(call, cwd=TESTS.parent, env=own, check=False).returncode
+    return f"{'FAILED' if ended else 'passed'} after {time.monotonic() - begun:.0f} s"
+
+
 def run(names: Sequence[str], arguments: Sequence[str], own: Mapping[str, str]) -> int:
-    """Run the tests once for each processor, print what came of them, and return 1 if any run failed, else 0."""
+    """Run the tests once for each processor, print what came of them, and return 1 if any run failed, else 0.
+
+    Tests that go from one processor to another imitate them by themselves: unless `arguments` say what to run, they
+    come first, once, whatever the `names`.
+    """
     machine, found = platform.machine(), numpy_features()
     results = {}
+    if not arguments:
+        print("\nfrom one processor to another:", flush=True)
+        results["between"] = pytest_result(command(["-m", "processors"]), own)
     for name in names:
         settings = environment(name, machine, found)
         if settings is None:
             results[name] = f"left out: this machine ({machine}) is no newer than that, or of another kind"
             continue
         print(f"\n{name}:", *(f"{key}={value!r}" for key, value in settings.items()), flush=True)
-        begun = time.monotonic()
-        ended = subprocess.run(command(arguments), cwd=TESTS.parent, env={**own, **settings}, check=False).returncode
-        results[name] = f"{'FAILED' if ended else 'passed'} after {time.monotonic() - begun:.0f} s"
+        results[name] = pytest_result(command(arguments), {**own, **settings})
     print()
     for name, result in results.items():
         print(f"{name:8}{result}")

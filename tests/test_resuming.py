@@ -18,6 +18,8 @@ from tests.processors import run_script
 NAMED = "cubic_homoskedastic"
 LEGS = ("native", "avx2", "sse")
 
+pytestmark = pytest.mark.processors
+
 #: Does all six kinds of work in a folder, each up to its next stop.
 WORK = """
 import importlib.metadata, json, sys
