@@ -4,6 +4,7 @@ They are environment variables, set before JAX is imported, so that worker proce
 caller has set stays as it is: `XLA_FLAGS= pytest` tests the programs that users run.
 """
 
+import gc
 import hashlib
 import os
 import sys
@@ -76,6 +77,12 @@ LONG = (
 def place(item):
     """Return the path of a test's file within this folder."""
     return item.path.relative_to(ROOT / "tests").as_posix()
+
+
+def pytest_collection_finish():
+    """Leave what every test needs out of the collections of garbage, which tracing would run all the time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
 
 
 def pytest_collection_modifyitems(items):

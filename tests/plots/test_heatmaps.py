@@ -86,12 +86,12 @@ def test_hatched_cells_are_exactly_the_runaways(networks, theory, hatched_cells,
         np.testing.assert_array_equal(hatched_cells(ax, diagram.rho.values, diagram.gamma.values), runaway)
 
 
-def test_nothing_is_hatched_where_all_is_well(networks, tmp_path):
+def test_nothing_is_hatched_where_all_is_well(networks):
     diagram = networks(rhos=[0.1, 0.5], gammas=[0.1, 0.5])
     figure = diagram_array(diagram, metrics=["mean_mse"])
     assert not [patch for patch in panels(figure)[0].patches if patch.get_hatch()]
     assert "runaway" not in " ".join(text.get_text() for text in figure.legends[0].get_texts())
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 def test_the_diagonal_is_rho_equal_to_one_minus_gamma(networks):
@@ -109,19 +109,19 @@ def test_the_fold_is_drawn_for_a_theory(theory):
         np.testing.assert_allclose(fold.get_ydata()[1:-1], diagram.fold_gamma)
 
 
-def test_a_diagram_without_test_rows_says_so(networks, tmp_path):
+def test_a_diagram_without_test_rows_says_so(networks):
     diagrams = {"with": networks(), "without": networks(splits=("train",))}
     figure = diagram_array(diagrams, metrics=["mean_mse"])
     assert [ax.get_title() for ax in panels(figure)] == ["with", "without\n(training rows)"]
     expected = diagrams["without"]["mean_mse"].sel(split="train").mean("seed")
     np.testing.assert_allclose(image(panels(figure)[1]).get_array().T, expected)
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
-def test_columns_with_another_grid_have_numbers_of_their_own(networks, tmp_path):
+def test_columns_with_another_grid_have_numbers_of_their_own(networks):
     wide, narrow = networks(), networks(gammas=[0.1, 0.5, 0.9])
     figure = diagram_array({"a": wide, "b": wide, "c": narrow}, metrics=["mean_mse"])
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
     numbers = [any(label.get_visible() for label in ax.get_yticklabels()) for ax in panels(figure)]
     assert numbers == [True, False, True]
 
@@ -140,14 +140,14 @@ def test_no_two_texts_of_a_wide_array_overlap(networks, theory):
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
-def test_grids_of_one_row_or_column(networks, tmp_path, shape):
+def test_grids_of_one_row_or_column(networks, shape):
     diagram = networks(rhos=np.geomspace(1e-4, 0.5, shape[0]), gammas=np.geomspace(1e-3, 0.5, shape[1]))
     figure = diagram_array(diagram, metrics=["mean_mse", "nll"])
     assert image(panels(figure)[0]).get_array().shape == shape[::-1]
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
-def test_cells_that_are_not_there_yet_have_no_colour(networks, unfinished, hatched_cells, tmp_path):
+def test_cells_that_are_not_there_yet_have_no_colour(networks, unfinished, hatched_cells):
     diagram = networks()
     partly = unfinished(diagram, (diagram.rho > 0.5) & (diagram.seed >= 0) & (diagram.gamma > 0))
     figure = diagram_array(partly, metrics=["mean_mse"])
@@ -155,25 +155,25 @@ def test_cells_that_are_not_there_yet_have_no_colour(networks, unfinished, hatch
     missing = np.broadcast_to((diagram.rho.values > 0.5)[:, None], (9, 8))
     np.testing.assert_array_equal(np.ma.getmaskarray(image(ax).get_array()).T, missing)
     assert not (hatched_cells(ax, diagram.rho.values, diagram.gamma.values) & missing).any()
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("statistic", ["mean", "std"])
-def test_a_diagram_of_which_nothing_is_there(networks, unfinished, tmp_path, statistic):
+def test_a_diagram_of_which_nothing_is_there(networks, unfinished, statistic):
     diagram = networks()
     figure = diagram_array(unfinished(diagram, diagram.steps > 0), ["mean_mse"], statistic=statistic)
     assert np.ma.getmaskarray(image(panels(figure)[0]).get_array()).all()
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, np.inf, -1.0])
-def test_metrics_that_are_one_number_everywhere(networks, tmp_path, value):
+def test_metrics_that_are_one_number_everywhere(networks, value):
     diagram = networks()
     diagram["mean_mse"][:] = value
     figure = diagram_array(diagram, metrics=["mean_mse"])
     colours = image(panels(figure)[0]).get_array().compressed()
     assert np.ptp(colours) == 0 if colours.size else value != 1.0
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 def test_a_zero_has_the_lowest_colour(networks):
@@ -185,10 +185,10 @@ def test_a_zero_has_the_lowest_colour(networks):
     np.testing.assert_allclose(shown.to_rgba(shown.get_array())[0, 0], shown.cmap(0.0))
 
 
-def test_names_are_shown_as_they_are(networks, awkward, shown_texts, tmp_path):
+def test_names_are_shown_as_they_are(networks, awkward, shown_texts):
     diagram = networks().rename(mean_mse=awkward)
     figure = diagram_array({awkward: diagram}, metrics=[awkward])
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
     assert awkward in shown_texts(figure)
 
 

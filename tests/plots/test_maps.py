@@ -54,12 +54,12 @@ def test_every_cell_has_its_phases_colour_and_paler_where_seeds_disagree(network
     assert drawn(figure, tmp_path) > 10_000
 
 
-def test_maps_stand_side_by_side(networks, theory, tmp_path):
+def test_maps_stand_side_by_side(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory(), "more": networks()})
     assert [ax.get_title() for ax in figure.axes] == ["networks", "theory", "more"]
     for ax in figure.axes:
         np.testing.assert_allclose(ax.get_position().size, figure.axes[0].get_position().size)
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 def test_hatched_cells_are_exactly_the_runaways(theory, hatched_cells):
@@ -68,20 +68,20 @@ def test_hatched_cells_are_exactly_the_runaways(theory, hatched_cells):
     np.testing.assert_array_equal(found, (diagram.status == "runaway").values[..., 0])
 
 
-def test_the_theorys_fold_over_networks(networks, theory, tmp_path):
+def test_the_theorys_fold_over_networks(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory())
     over_networks, own = (moved_fold(ax) for ax in figure.axes)
     np.testing.assert_allclose(over_networks, own)
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
-def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, theory, tmp_path):
+def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory(), shift=(1.5, -0.5))
     over_networks, own = (log_strengths(*moved_fold(ax)) for ax in figure.axes)
     np.testing.assert_allclose(over_networks[0] + 1.5, own[0], rtol=1e-6)
     np.testing.assert_allclose(over_networks[1] - 0.5, own[1], rtol=1e-5, atol=1e-6)
     assert "(1.5, -0.5)" in " ".join(text.get_text() for one in figure.legends for text in one.get_texts())
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 def test_the_theorys_other_boundaries_move_with_its_fold(networks, theory):
@@ -99,24 +99,24 @@ def test_the_theorys_other_boundaries_move_with_its_fold(networks, theory):
 
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
-def test_grids_of_one_row_or_column(networks, tmp_path, shape):
+def test_grids_of_one_row_or_column(networks, shape):
     diagram = networks(rhos=np.geomspace(1e-4, 0.5, shape[0]), gammas=np.geomspace(1e-3, 0.5, shape[1]))
     figure = phase_maps(diagram)
     assert colours(figure.axes[0]).shape == (*shape, 3)
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
-def test_cells_that_are_not_there_yet_are_white(networks, unfinished, tmp_path):
+def test_cells_that_are_not_there_yet_are_white(networks, unfinished):
     diagram = networks()
     partly = unfinished(diagram, (diagram.rho > 0.3) & (diagram.steps > 0))
     white = (colours(phase_maps(partly).axes[0]) == 1).all(axis=2)
     np.testing.assert_array_equal(white, np.broadcast_to((diagram.rho.values > 0.3)[:, None], white.shape))
-    drawn(phase_maps(unfinished(diagram, diagram.steps > 0)), tmp_path)
+    phase_maps(unfinished(diagram, diagram.steps > 0)).draw_without_rendering()
 
 
-def test_names_are_shown_as_they_are(networks, awkward, shown_texts, tmp_path):
+def test_names_are_shown_as_they_are(networks, awkward, shown_texts):
     figure = phase_maps({awkward: networks()})
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
     assert awkward in shown_texts(figure)
 
 

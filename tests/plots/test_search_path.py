@@ -101,39 +101,39 @@ def test_a_dataset_gives_the_same_figure_as_a_dictionary(tmp_path):
 
 
 @pytest.mark.parametrize("explosion", [1e6, 1e30])
-def test_an_exploding_std_does_not_flatten_the_data(tmp_path, explosion):
+def test_an_exploding_std_does_not_flatten_the_data(explosion):
     data = plain()
     data["std"][2, 20:22] = explosion
     figure = diagonal_figure(data)
     low, high = figure.axes[2].get_ylim()
     assert high - low < 2 * np.ptp(data["y_train"])
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("odd", [np.inf, np.nan, 1e200, -1e9])
 @pytest.mark.parametrize("column", [0, 1])
-def test_scores_that_are_off_the_scale_are_drawn(tmp_path, odd, column):
+def test_scores_that_are_off_the_scale_are_drawn(odd, column):
     scores = plain()["nll"].copy()
     scores[4:, column] = odd
     positive = np.abs(scores)
-    assert drawn(diagonal_figure(plain(nll=scores, mean_mse=positive, std_mse=positive)), tmp_path) > 10_000
+    diagonal_figure(plain(nll=scores, mean_mse=positive, std_mse=positive)).draw_without_rendering()
 
 
-def test_one_point_one_phase_no_truth_constant_data(tmp_path):
+def test_one_point_one_phase_no_truth_constant_data():
     data = plain(rho=np.array([0.9]), phase=np.array(["S"]), chosen=0, y_train=np.zeros(10))
     data |= {name: np.array([[0.0, 0.0]]) for name in ("nll", "mean_mse", "std_mse")}
     del data["true_mean"], data["true_std"]
     figure = diagonal_figure(data)
-    assert drawn(figure, tmp_path) > 10_000
+    figure.draw_without_rendering()
     assert len(figure.axes) == 6
 
 
-def test_two_models_are_two_panels(tmp_path):
+def test_two_models_are_two_panels():
     data = plain()
     data |= {name: data[name][:2] for name in ("mean", "std", "model", "model_rho", "model_phase")}
     figure = diagonal_figure(data)
     assert len(figure.axes) == 5
-    drawn(figure, tmp_path)
+    figure.draw_without_rendering()
 
 
 def test_drawing_leaves_the_users_settings_alone(tmp_path):

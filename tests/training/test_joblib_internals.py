@@ -1,9 +1,5 @@
 """Names of joblib that are not public: these tests fail when one moves or no longer has its effect."""
 
-import os
-import time
-
-import numpy as np
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky import process_executor
@@ -54,6 +50,12 @@ def _memory_is_checked():
     return process_executor._USE_PSUTIL
 
 
+# As texts, so that a worker does not import this file, and JAX with it. The second keeps 400 MB for longer than the
+# second between two checks of loky; the first only begins them.
+PID = "__import__('os').getpid()"
+GROW = f"(setattr(__import__('sys'), 'kept', b'1' * 400_000_000), __import__('time').sleep(1.1), {PID})[-1]"
+
+
 @pytest.mark.filterwarnings("ignore:A worker stopped")
 def test_only_a_worker_that_was_allowed_to_grow_is_kept():
     assert len(_workers_of_growing_tasks(allowed=True)) == 1
@@ -62,14 +64,6 @@ def test_only_a_worker_that_was_allowed_to_grow_is_kept():
 
 def _workers_of_growing_tasks(allowed):
     with ProcessPoolExecutor(max_workers=1) as executor:
-        return {executor.submit(_grow, megabytes, allowed).result() for megabytes in (0, 400, 0)}
-
-
-def _grow(megabytes, allowed):
-    """Keep this much more, for longer than the second between two checks of loky; the first task only begins them."""
-    if allowed:
-        let_workers_grow()
-    if megabytes:
-        _grow.kept = np.ones(megabytes * 125_000)
-        time.sleep(1.1)
-    return os.getpid()
+        if allowed:
+            executor.submit(let_workers_grow).result()
+        return {executor.submit(eval, task, {}).result() for task in (PID, GROW, PID)}
