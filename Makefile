@@ -61,7 +61,8 @@ $(VENV)/.ready-bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
-# uv finds a Python of that version or fetches one; it takes packages from where pip does if pip was told.
+# uv finds a Python of that version or fetches one; it takes packages from where pip does if pip was told, and trusts
+# the certificates that the system trusts.
 $(LOWEST)/.ready: pyproject.toml
 	rm -rf $(LOWEST)
 	$(PYTHON) -m venv $(LOWEST)/uv
@@ -69,6 +70,6 @@ $(LOWEST)/.ready: pyproject.toml
 	$(LOWEST)/uv/bin/uv venv --quiet --allow-existing --python $(LOWEST_PYTHON) $(LOWEST)
 	index=$${PIP_INDEX_URL:-$$($(LOWEST)/uv/bin/python -m pip config get global.index-url 2>/dev/null)}; \
 	if test -n "$$index" -a -z "$$UV_DEFAULT_INDEX"; then export UV_DEFAULT_INDEX="$$index"; fi; \
-	$(LOWEST)/uv/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+	UV_SYSTEM_CERTS=1 $(LOWEST)/uv/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 		--compile-bytecode --editable '.[dev]'
 	touch $@
