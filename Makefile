@@ -45,7 +45,7 @@ bench: $(VENV)/.ready-bench  ## run the benchmarks whose tables are in BENCHMARK
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/.ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -43,18 +43,14 @@ if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as
     jax.config.update("jax_persistent_cache_min_compile_time_secs", seconds)
     jax.config.update("jax_numpy_rank_promotion", os.environ["JAX_NUMPY_RANK_PROMOTION"])
 
-#: Tests of whole commands, recipes, pages, searches and diagrams. What they call has tests of its own, where shapes of
+#: Tests of whole commands, exhibits, pages, searches and diagrams. What they call has tests of its own, where shapes of
 #: arrays are checked: in inner loops these checks take most of the time.
 WHOLE_PROGRAMS = (
     "cli/",
     "paper/",
     "baselines/test_base.py",
     "baselines/test_contract.py",  # scikit-learn wants constructors that take anything
-    "comparison/",
-    "datasets/test_climsim.py",
-    "diagrams/test_sweep.py",
-    "diagrams/test_theory.py",
-    "estimators/",
+    "estimators/test_regressors.py",
     "field/test_folding.py",
     "field/test_grid.py",
     "search/test_diagonal_and_grid.py",

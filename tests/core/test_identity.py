@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -236,3 +237,35 @@ def test_every_number_of_an_identity_is_a_decimal_that_somebody_has_written(iden
     for name, found in identities.items():
         shortest = {repr(number).split("e")[0].replace(".", "").strip("-0") for number in floats_in(found)}
         assert not {text for text in shortest if len(text) > 8 and text not in thirds}, name
+
+
+class Parametrised:
+    """An object with scikit-learn's way to name parameters, and one of them."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def get_params(self, deep=True):
+        return {"value": self.value}
+
+
+@pytest.mark.parametrize("function", [np.mean, np.sin, print, len, Parametrised, lambda x: x])
+def test_no_name_or_docstring_of_a_function_or_class_is_part_of_an_identity(function):
+    assert settings_of(Parametrised(function)) == {"value": identity.OPAQUE}
+
+
+def test_bound_arguments_series_and_texts_tell_settings_apart():
+    pairs = [
+        (partial(len, 1), partial(len, 2)),
+        (partial(len, a=1), partial(len, a=2)),
+        (pd.Series([1.0, 2.0]), pd.Series([1.0, 3.0])),
+        (np.array(["a", 1], object), np.array(["b", 1], object)),
+    ]
+    for one, other in pairs:
+        assert settings_of(Parametrised(one)) == settings_of(Parametrised(one))
+        assert settings_of(Parametrised(one)) != settings_of(Parametrised(other))
+
+
+def test_a_setting_whose_name_ends_in_files_is_shown_like_any_other(tmp_path):
+    with pytest.raises(InputError, match=r"profiles was \[1, 2\] and is now \[1, 3\]"):
+        identity.refuse_other_settings(tmp_path, "a fit", {"profiles": [1, 2]}, {"profiles": [1, 3]}, "remove it")

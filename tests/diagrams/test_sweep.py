@@ -17,7 +17,7 @@ from heteroscope import datasets, open_diagram, phase_diagram
 from heteroscope.core.auto_rules import resolve_diagram_batch_size, resolve_diagram_steps
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
-from heteroscope.diagrams.store import NAME, ROUNDS
+from heteroscope.diagrams.resumable_store import NAME, ROUNDS
 from heteroscope.distributions import metrics
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision

@@ -51,7 +51,8 @@ def compare(
         A named set of `heteroscope.datasets`, a .csv or .parquet file, or a stream. For a stream the splits differ
         only in the seed of the methods, so one is enough.
     methods : sequence of str, or mapping from str to estimator, default=None
-        Names of `heteroscope.baselines.METHODS`, or your own estimators by names of your own. None is every method
+        Names of `heteroscope.baselines.METHODS`, or your own estimators by names of your own. In a folder
+        `out`, the name and the parameters identify a method: give another class another name. None is every method
         that is installed and can take the rows; for a stream, every method that takes streams.
     target : str, default=None
         The column to predict; for table files only, and required there.

@@ -14,7 +14,9 @@ import hashlib
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -68,16 +70,25 @@ def given_arrays(*arrays: ArrayLike | None) -> Identity:
     digest = hashlib.sha256()
     for given in arrays:
         array = np.asarray(() if given is None else given)
-        if array.dtype == object:  # a data frame of several types
-            array = array.astype(np.float64)
+        if array.dtype == object:
+            array = _without_objects(array)
         digest.update(f"{array.dtype.str}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
     return {"arrays": digest.hexdigest()}
+
+
+def _without_objects(array: np.ndarray) -> np.ndarray:
+    """Return an array of objects as numbers, such as a data frame of several types, or else as the text of its JSON."""
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.array(json.dumps(array.tolist(), default=lambda _: OPAQUE))
 
 
 def settings_of(estimator: HasParameters, leave_out: Collection[str] = ("random_state",)) -> Identity:
     """Identify an estimator by its parameters, except `leave_out`, `n_jobs` and `verbose`.
 
-    An object among them is identified by its own parameters or attributes; a function only by the word "an object".
+    An object among them is identified by its own parameters or attributes; a function or class only by the words "an
+    object". The class of the estimator is no part of its identity: give each method a name of its own.
     """
     parameters = estimator.get_params(deep=False)
     return {
@@ -89,18 +100,22 @@ def settings_of(estimator: HasParameters, leave_out: Collection[str] = ("random_
 
 def _settings(value: Any, depth: int = _NESTING) -> Any:
     """Return the value of a parameter as JSON, reading attributes of objects down to `depth` levels."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, type | FunctionType | BuiltinFunctionType | MethodType | np.ufunc):
+        return OPAQUE
+    if isinstance(value, partial):
+        return {"arguments": _settings([*value.args], depth), "keywords": _settings(value.keywords, depth)}
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return given_arrays(value)
     if isinstance(value, list | tuple):
         return [_settings(one, depth) for one in value]
     if isinstance(value, Mapping):
         return {str(name): _settings(one, depth) for name, one in value.items()}
-    if hasattr(value, "get_params") and not isinstance(value, type):
+    if hasattr(value, "get_params"):
         return settings_of(value, leave_out=())
     try:
         return as_json(value)
     except TypeError:
-        fields = getattr(value, "__dict__", {}) if depth and not isinstance(value, type) else {}
+        fields = {} if callable(value) or not depth else getattr(value, "__dict__", {})
         return {name: _settings(one, depth - 1) for name, one in fields.items()} or OPAQUE
 
 
@@ -174,7 +189,7 @@ def _differences(name: str, was: object, now: object) -> Iterator[tuple[str | Pa
             inner = f"{name}.{part}" if name else part
             yield from _differences(inner, was.get(part, NOT_SET), now.get(part, NOT_SET))
     elif not _equal(was, now):
-        if name.endswith("files"):
+        if name.rpartition(".")[2] == "files":
             yield (_file_change(was, now),)
         else:
             yield Parameter(name), f" was {_short(was)} and is now {_short(now)}"
@@ -193,6 +208,8 @@ def _file_change(was: object, now: object) -> str:
     """Say which file of a stream is new, changed or gone."""
     if not (isinstance(was, list) and isinstance(now, list)):
         return f"the files were {_short(was)} and are now {_short(now)}"
+    if not all(isinstance(stamp, list) for stamp in (*was, *now)):
+        return f"the files were {_short(was)} and are now {_short(now)}"
     old = {path: stamp for path, *stamp in was}
     new = {path: stamp for path, *stamp in now}
     changed = [path for path in {**old, **new} if old.get(path) != new.get(path)]
@@ -204,5 +221,5 @@ def _file_change(was: object, now: object) -> str:
 
 def _short(value: object) -> str:
     """Return the value as text of at most 60 characters; of a hash, the first twelve digits."""
-    text = f"{value:.12}" if isinstance(value, str) and len(value) == 64 else str(value)
+    text = f"{value:.12}" if isinstance(value, str) and len(value) == 64 else " ".join(str(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,7 +9,7 @@ import pandas as pd
 from jaxtyping import Float64
 
 from heteroscope.core import InputError, Parameter
-from heteroscope.data.table_columns import (
+from heteroscope.data.column_encoders import (
     CategoricalColumn,
     NumericColumn,
     Unknown,

@@ -10,7 +10,7 @@ from heteroscope.diagrams.dataset import (
     without_rows,
 )
 from heteroscope.diagrams.label_agreement import agreement
-from heteroscope.diagrams.store import CODES, decode_words, encode_words, open_diagram
+from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
 from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
 

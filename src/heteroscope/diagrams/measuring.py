@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.diagrams.dataset import kept_rows, score
+from heteroscope.diagrams.resumable_store import CODES, encode_words
 from heteroscope.diagrams.sources import DiagramRows
-from heteroscope.diagrams.store import CODES, encode_words
 from heteroscope.networks import AnyArray, Params, input_gradients, padded_blocks, predict_mean, predict_precision
 from heteroscope.training import Fit
 

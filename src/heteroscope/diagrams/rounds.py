@@ -17,8 +17,8 @@ from jaxtyping import Float, Int32
 from heteroscope.core import InputError, Progress
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
 from heteroscope.diagrams.measuring import measure
+from heteroscope.diagrams.resumable_store import DiagramStore, Tile, open_round
 from heteroscope.diagrams.sources import DiagramRows
-from heteroscope.diagrams.store import DiagramStore, Tile, open_round
 from heteroscope.networks import Params, predict_members
 from heteroscope.training import (
     Fit,

@@ -24,9 +24,7 @@ from heteroscope.core import (
 )
 from heteroscope.data import Stream
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, kept_rows
-from heteroscope.diagrams.rounds import Grid, rounds_folder, train_rounds, train_stream
-from heteroscope.diagrams.sources import DiagramRows, DiagramSource, gather_arrays, gather_stream
-from heteroscope.diagrams.store import (
+from heteroscope.diagrams.resumable_store import (
     CODES,
     DiagramStore,
     decode_words,
@@ -35,6 +33,8 @@ from heteroscope.diagrams.store import (
     open_store,
     remove_rounds,
 )
+from heteroscope.diagrams.rounds import Grid, rounds_folder, train_rounds, train_stream
+from heteroscope.diagrams.sources import DiagramRows, DiagramSource, gather_arrays, gather_stream
 from heteroscope.networks import Architecture, check_architecture
 from heteroscope.training import Recipe, exchange_recipes, mean_first_recipe
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 from heteroscope.core.errors import InputError
 from heteroscope.diagrams.dataset import CELL
-from heteroscope.diagrams.store import NAME, empty_codes, encode_words, open_diagram, open_store
+from heteroscope.diagrams.resumable_store import NAME, empty_codes, encode_words, open_diagram, open_store
 
 SETTINGS = {"max_steps": 100, "rho": [0.1, 0.9], "data": "a" * 64}
 TILE = {"nll": [[1.5], [2.5]], "phase": ["S", "O_I"], "status": ["converged", "out of steps"]}
