@@ -29,7 +29,7 @@ SETTINGS = {
     "JAX_COMPILATION_CACHE_DIR": str(programs_folder(os.environ.get("XLA_FLAGS", COMPILE_FAST))),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.03",  # the next process reads it in less
     "JAX_NUMPY_RANK_PROMOTION": "raise",
-    # what n_jobs=-1 means: the tests themselves run one a core
+    # what n_jobs=-1 means: the tests themselves run one process per core
     "LOKY_MAX_CPU_COUNT": "1",
 }
 for name, value in SETTINGS.items():

@@ -100,7 +100,7 @@ class MLERegressor(BaselineRegressor):
         return BetaNLL(0.0, self.head)
 
     def objective_identity(self) -> Identity:
-        """Return the identity of beta-NLL at beta = 0."""
+        """Return the identity of beta-NLL at beta = 0, which is maximum likelihood: stored runs of both match."""
         return {"name": "beta-nll", "beta": 0.0}
 
 

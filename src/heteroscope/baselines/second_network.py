@@ -25,7 +25,7 @@ ArrayT = TypeVar("ArrayT", np.ndarray, Array)
 
 @runtime_checkable
 class Head(Protocol):
-    """A function from positive outputs to precisions, element by element."""
+    """A function that turns the positive outputs of the second network into precisions, element by element."""
 
     def __call__(self, output: ArrayT, /) -> ArrayT:
         """Return one precision per output."""

@@ -110,7 +110,7 @@ def print_cells(title: str, cells: "pd.DataFrame") -> None:
         _print_table(title, ["method", *cells.columns], rows, width=140)
 
 
-def print_recipes(recipes: "Mapping[str, Exhibit]", workspace: "Workspace") -> None:
+def print_exhibits(exhibits: "Mapping[str, Exhibit]", workspace: "Workspace") -> None:
     """Print every result: its name, its place in the paper, what it shows, and how long it took if it was made."""
     from rich.table import Table
 
@@ -119,9 +119,9 @@ def print_recipes(recipes: "Mapping[str, Exhibit]", workspace: "Workspace") -> N
     table = Table(title=f"What can be reproduced, at scale {workspace.scale.name}", **_TABLE)
     for name in ("name", "in the paper", "what it shows", "time taken"):
         table.add_column(name, justify="right" if name == "time taken" else "left", no_wrap=name == "name")
-    for name, recipe in recipes.items():
+    for name, exhibit in exhibits.items():
         record = read_record(name, workspace)
-        table.add_row(name, recipe.source, recipe.title, _duration(record["seconds"]) if record else "")
+        table.add_row(name, exhibit.source, exhibit.title, _duration(record["seconds"]) if record else "")
     table.add_row("all", "", "all of the above; shared parts are computed once", "", style="bold")
     _console().print(table)
     click.echo("Time taken: for results that are in the folder; it includes parts shared with other results.")

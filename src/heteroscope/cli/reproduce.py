@@ -8,7 +8,7 @@ import click
 
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.printing import print_recipes, verbosity
+from heteroscope.cli.printing import print_exhibits, verbosity
 from heteroscope.core import InputError, Progress, progress_bar
 
 _EXAMPLE = """\b
@@ -77,7 +77,7 @@ def reproduce(
         chosen = chosen.with_climsim(str(climsim.resolve()))
     workspace = Workspace(out, chosen, n_jobs, bar, records)
     if names == ("list",):
-        print_recipes(EXHIBITS, workspace)
+        print_exhibits(EXHIBITS, workspace)
         return
     wanted = tuple(EXHIBITS) if names == ("all",) else _known(names, list(EXHIBITS))
     lacking = [name for name in wanted if chosen.n_seeds < EXHIBITS[name].fewest_seeds]
@@ -95,7 +95,7 @@ def reproduce(
 
 
 def _known(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
-    """Return the names if all of them are recipes; `list` and `all` must stand alone."""
+    """Return the names if all of them are exhibits; `list` and `all` must stand alone."""
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -10,7 +10,7 @@ from heteroscope.core import InputError
 if TYPE_CHECKING:
     from heteroscope.data import Rows, Stream
 
-EPOCHS = click.option("--epochs", type=float, help="For a stream: how often to read every row, instead of --steps.")
+EPOCHS = click.option("--epochs", type=float, help="For a stream: how often to read every row; sets the steps.")
 
 
 def is_stream(path: Path) -> bool:

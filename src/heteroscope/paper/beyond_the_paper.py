@@ -63,7 +63,7 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
 
 
 def _regret_parts(scale: Scale) -> Parts[pd.DataFrame]:
-    """Return both searches on every data set."""
+    """Return the parts of "regret": the searches of the diagonal and of the whole square, for each data set."""
     return {title: scale.searches(data) for data, title in TITLES.items()}
 
 

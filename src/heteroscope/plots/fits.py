@@ -41,7 +41,7 @@ class PlottedFit(NamedTuple):
 
 
 def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedFit:
-    """Return the cell's first seed that is in the phase, preferably one with finite predictions."""
+    """Return the fit of one seed of the cell: the first in `phase` with finite predictions, or else the first in it."""
     here = diagram.isel(rho=cell[0], gamma=cell[1])
     in_phase = here["phase"].values.astype(str) == phase
     has_fit = here["mean"].notnull().all("row").values

@@ -21,10 +21,11 @@ APART = 0.6  # smallest distance between finalists, in logits; measured in docs/
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
     """Return the index of the point to use; all points must have been evaluated on all these folds.
 
-    With `calibrate`, take the lowest held-out score after scaling the std; ignore points whose std scale exceeds
-    HOPELESS_SCALE. Without, ignore points labelled as overfit, unless all are, and take the lowest held-out score; then
-    replace it by the point of smallest rho that has the same phase and whose score is worse by at most one standard
-    error of the paired difference.
+    - With `calibrate`: take the lowest held-out score after scaling the std. Ignore points whose std scale exceeds
+      HOPELESS_SCALE.
+    - Without: take the lowest held-out score. Ignore points labelled as overfit, unless all are. Then apply the
+      one-standard-error rule: of the points of the same phase whose score is worse by at most one standard error of the
+      paired difference, take the one of smallest rho.
     """
     if selection == "paper":
         middle = paper_midpoint(points)
