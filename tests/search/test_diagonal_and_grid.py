@@ -9,7 +9,7 @@ from heteroscope import datasets
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.core.regularisation import alpha_beta
 from heteroscope.data.rows import Rows
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.search import (
     CandidateSearch,
     Fold,

@@ -24,7 +24,7 @@ from heteroscope.distributions import metrics
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
-from heteroscope.networks import Prediction, stack_members
+from heteroscope.networks import FittedEnsemble, Prediction, stack_members
 from heteroscope.phases import diagnose
 from heteroscope.search import Fold, Logits, check_share, held_out_fold
 from heteroscope.training import (
@@ -101,9 +101,20 @@ class PointRegressor(StreamRegressor):
         super()._keep_members(fits)
         self.std_scale_ = 1.0
 
+    def ensemble(self) -> FittedEnsemble:
+        """Return all that predictions read: NumPy arrays and numbers; a loaded model reads the same from its files.
+
+        Returns
+        -------
+        FittedEnsemble
+            Networks, scaling, bounds and the degrees of freedom.
+        """
+        check_is_fitted(self)
+        return FittedEnsemble(self.members_, self.scaling_, self.activation, self.std_scale_)
+
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Moment-match the members into one Gaussian per row and multiply its std by `std_scale_`."""
-        return super()._combine(x).scaled(self.std_scale_)
+        return self.ensemble().predict(x)
 
 
 class HeteroskedasticRegressor(PointRegressor):

@@ -18,7 +18,7 @@ from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, memb
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
 from heteroscope.estimators.one_point import PointRegressor
 from heteroscope.estimators.streams import refuse_store
-from heteroscope.networks import Params, widest_std
+from heteroscope.networks import FittedEnsemble, Params, widest_std
 from heteroscope.search import (
     MEMBERS_PER_FOLD,
     SELECTIONS,
@@ -222,6 +222,16 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.held_out_scores_ = held_out_scores(best, folds, fold_scale)
         self._observe(rows, squared_score(best, folds) / fold_scale**2)
         return self
+
+    def ensemble(self) -> FittedEnsemble:
+        """Return all that predictions read: NumPy arrays and numbers.
+
+        Returns
+        -------
+        FittedEnsemble
+            Networks, scaling, bounds and the degrees of freedom.
+        """
+        return super().ensemble()._replace(widest_std=self.widest_std_)
 
     def _predict_members(
         self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
