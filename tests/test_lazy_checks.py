@@ -18,7 +18,7 @@ def adder(size):
     return add
 
 
-@pytest.mark.parametrize("size", ["n", "3", "n"])
+@pytest.mark.parametrize("size", ["n", "3"])
 def test_arguments_and_results_have_their_shapes(size):
     shorten = adder(size)
     assert shorten(np.zeros(3), np.zeros(3)).shape == (3,)
