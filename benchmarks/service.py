@@ -1,7 +1,7 @@
 """Measure prediction without the training stack: a cold process, forked workers, and a service on loopback.
 
-`python -m benchmarks service` prints one table for each. A cold process and `import numpy` take turns, each TURNS times,
-and their medians are compared. The service is the one of docs/service.md.
+`python -m benchmarks service` prints one table for each. A cold process and `import numpy` take turns, each
+TURNS times, and their medians are compared. The service is the one of docs/service.md.
 """
 
 import os
@@ -24,7 +24,9 @@ REQUESTS = 1000
 N_FEATURES = 8
 COLD = {
     "`import numpy`": "import numpy",
-    "`load_model(folder).predict(row)`": "from heteroscope import load_model; load_model({folder!r}).predict([[0.5] * 8])",
+    "`load_model(folder).predict(row)`": (
+        "from heteroscope import load_model; load_model({folder!r}).predict([[0.5] * 8])"
+    ),
     "the same with `predict_interval`": (
         "from heteroscope import load_model; load_model({folder!r}).predict_interval([[0.5] * 8])"
     ),

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
+from scipy.stats.distributions import rv_frozen
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +21,7 @@ from heteroscope.core import (
     resolve_stream_batch_size,
 )
 from heteroscope.data import Rows, Scaling, Stream
-from heteroscope.distributions import metrics
+from heteroscope.distributions import frozen, metrics
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
@@ -111,6 +112,23 @@ class PointRegressor(StreamRegressor):
         """
         check_is_fitted(self)
         return FittedEnsemble(self.members_, self.scaling_, self.activation, self.std_scale_)
+
+    def pred_dist(self, X: Inputs) -> rv_frozen:
+        """Return the predictive distribution of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features) or Stream
+            The rows.
+
+        Returns
+        -------
+        scipy.stats.rv_frozen
+            A frozen `scipy.stats.norm` with one entry per row, or a `scipy.stats.t` of the same std if the search has
+            found heavy tails.
+        """
+        mean, std = self.predict(X, return_std=True)
+        return frozen(mean, std, self.ensemble().df)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Moment-match the members into one Gaussian per row and multiply its std by `std_scale_`."""

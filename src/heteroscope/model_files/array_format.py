@@ -57,6 +57,12 @@ def read_integer(value: Json) -> int:
     return value
 
 
+def read_bounds(values: Json) -> tuple[float, float]:
+    """Return the smallest and the largest mean."""
+    lowest, highest = (float(value) for value in values)
+    return lowest, highest
+
+
 def check_shapes(
     members: Params, scaling: Scaling, n_features: int, feature_names: Sequence[str] | np.ndarray | None, n_outputs: int
 ) -> None:

@@ -16,6 +16,7 @@ from heteroscope.model_files.array_format import (
     Arrays,
     Json,
     check_shapes,
+    read_bounds,
     read_integer,
     read_networks,
     read_scaling,
@@ -299,4 +300,6 @@ def _read_ensemble(state: Mapping[str, Json], arrays: Arrays) -> FittedEnsemble:
         parameters["activation"],
         float(fitted["std_scale_"]),
         float(fitted.get("widest_std_", np.inf)),
+        read_bounds(fitted.get("mean_bounds_", (-np.inf, np.inf))),
+        float(fitted.get("df_", np.inf)),
     )

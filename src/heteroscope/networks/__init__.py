@@ -17,6 +17,7 @@ from heteroscope.networks.architecture import (
 from heteroscope.networks.ensemble import (
     FittedEnsemble,
     Prediction,
+    mean_bounds,
     member_outputs,
     moment_match,
     padded_blocks,
@@ -92,6 +93,7 @@ __all__ = [
     "input_gradients",
     "joint_objective",
     "mean_alone_objective",
+    "mean_bounds",
     "mean_objective",
     "member_outputs",
     "moment_match",

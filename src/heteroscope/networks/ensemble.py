@@ -17,6 +17,7 @@ from heteroscope.networks.architecture import Layer, Network, Params
 from heteroscope.networks.forward import evaluate_network, positive
 
 BLOCK = 1024  # rows evaluated at once, so that the hidden layers of all members stay in the processor's cache
+MEAN_MARGIN = 0.25  # of the targets' range, by which a member's mean may leave it; measured in docs/research/tails.md
 PADDED_BLOCK = 8192  # rows that a compiled program evaluates at once
 SMALLEST_BLOCK = 64  # shorter blocks are padded to a power of two from here on, so that few shapes are compiled
 
@@ -81,6 +82,12 @@ def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float
 def widest_std(y: Float[np.ndarray, " point"]) -> float:
     """Return max y - min y, an upper bound for a sensible std; infinity if the target does not vary."""
     return float(np.ptp(y)) or np.inf
+
+
+def mean_bounds(y: Float[np.ndarray, " point"]) -> tuple[float, float]:
+    """Return bounds for a sensible mean: the targets' range, widened on both sides by MEAN_MARGIN of its length."""
+    margin = MEAN_MARGIN * float(np.ptp(y))
+    return float(y.min()) - margin, float(y.max()) + margin
 
 
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from heteroscope.core import Progress, alpha_beta, logits_from_alpha_beta
 from heteroscope.phases import Phase
-from heteroscope.search.cross_validation import Logits, Point, cap_stds, cross_validate
+from heteroscope.search.cross_validation import Logits, Point, cap_predictions, cross_validate
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.folds import Folds
 from heteroscope.search.selection import (
@@ -82,7 +82,7 @@ class CandidateSearch:
         self.n_done += len(points) * sum(len(fold.seeds) for fold in folds)
         overall = (lambda done, _: progress(before + done, self.n_planned)) if progress else None
         evaluated = cross_validate(folds, points, recipe, self.n_jobs, overall)
-        return [cap_stds(point, folds) for point in evaluated] if self.calibrate else evaluated
+        return [cap_predictions(point, folds) for point in evaluated] if self.calibrate else evaluated
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Train every point on the first fold."""
