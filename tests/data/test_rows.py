@@ -50,18 +50,21 @@ def rows_of(y, weight=None):
     return Rows(np.zeros((len(y), 1)), y, np.ones(len(y)) if weight is None else np.asarray(weight, float))
 
 
-def test_outlying_targets_are_moved_to_the_fences_and_no_others():
+def test_wild_targets_are_left_out_and_no_others():
     y = np.random.default_rng(0).normal(size=500)
     wild = np.where(np.arange(500) % 100 == 0, 100.0, y)
-    low, high = rows_of(wild).target_fences()
-    assert 13 < high < 16
-    clipped = rows_of(wild).clip_targets((low, high))
-    np.testing.assert_array_equal(clipped.y[wild < 50], y[wild < 50])
-    np.testing.assert_array_equal(clipped.y[wild > 50], high)
-    np.testing.assert_array_equal(rows_of(y).clip_targets(rows_of(y).target_fences()).y, y)
+    fences = rows_of(wild).target_fences()
+    assert 35 < fences[1] < 50
+    np.testing.assert_array_equal(rows_of(wild).within(fences).y, y[wild < 50])
+    ignoring = rows_of(wild).ignoring_beyond(fences)
+    np.testing.assert_array_equal(ignoring.weight, wild < 50)
+    np.testing.assert_array_equal(ignoring.y, wild)
+    np.testing.assert_array_equal(rows_of(y).within(rows_of(y).target_fences()).y, y)
+    alone = rows_of([100.0])
+    np.testing.assert_array_equal(alone.ignoring_beyond(fences).weight, alone.weight)
 
 
-@pytest.mark.parametrize("y", [np.repeat([0.0, 1.0, 50.0], [80, 19, 1]), np.exp(np.linspace(-6, 6, 200))])
+@pytest.mark.parametrize("y", [np.repeat([0.0, 1.0, 50.0], [80, 19, 1]), np.exp(np.linspace(-9, 9, 200))])
 def test_zeros_and_skewed_targets_have_no_outlying_ones(y):
     assert rows_of(y).target_fences() == (-np.inf, np.inf)
 

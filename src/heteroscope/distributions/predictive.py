@@ -18,7 +18,22 @@ if TYPE_CHECKING:
 
 
 def frozen(mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"], df: float) -> "rv_frozen":
-    """Return a frozen `scipy.stats.norm`, or `scipy.stats.t` for a finite df, with one entry per row."""
+    """Return the distribution as a frozen one of SciPy.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_rows,)
+        Means.
+    std : ndarray of shape (n_rows,)
+        Standard deviations.
+    df : float
+        Degrees of freedom, above 2; infinite for a Gaussian.
+
+    Returns
+    -------
+    scipy.stats.rv_frozen
+        A `scipy.stats.norm`, or a `scipy.stats.t` for a finite df, with one entry per row.
+    """
     from scipy import stats
 
     return stats.norm(loc=mean, scale=std) if np.isinf(df) else stats.t(df=df, loc=mean, scale=scale_of(std, df))
@@ -30,7 +45,24 @@ def quantiles(
     df: float,
     levels: Float[np.ndarray, " level"],
 ) -> Float[np.ndarray, "row level"]:
-    """Return the quantiles of these levels for each row: mean + scale z(level)."""
+    """Compute the quantiles of each row: mean + scale z(level).
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_rows,)
+        Means.
+    std : ndarray of shape (n_rows,)
+        Standard deviations.
+    df : float
+        Degrees of freedom, above 2; infinite for a Gaussian.
+    levels : ndarray of shape (n_levels,)
+        Probabilities, strictly between 0 and 1.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_levels)
+        One column per level.
+    """
     from scipy.special import ndtri, stdtrit
 
     z = ndtri(levels) if np.isinf(df) else stdtrit(df, levels)
@@ -43,7 +75,18 @@ def scale_of(std: Float[np.ndarray, " row"], df: float) -> Float[np.ndarray, " r
 
 
 def check_levels(levels: ArrayLike) -> Float[np.ndarray, " level"]:
-    """Return the levels of quantiles as an array; raise an `InputError` unless all lie strictly between 0 and 1."""
+    """Return the levels of quantiles as an array; raise an `InputError` unless all lie strictly between 0 and 1.
+
+    Parameters
+    ----------
+    levels : float or array-like of float
+        Probabilities.
+
+    Returns
+    -------
+    ndarray of shape (n_levels,)
+        The same as floats.
+    """
     wanted = np.atleast_1d(np.asarray(levels, float))
     if not wanted.size or not np.all((wanted > 0) & (wanted < 1)):
         raise InputError(f"quantiles must lie strictly between 0 and 1, got {levels!r}")
@@ -51,7 +94,18 @@ def check_levels(levels: ArrayLike) -> Float[np.ndarray, " level"]:
 
 
 def interval_levels(coverage: float) -> list[float]:
-    """Return the levels of the two ends of the central interval of probability `coverage`."""
+    """Return the levels of the two ends of a central interval.
+
+    Parameters
+    ----------
+    coverage : float
+        Probability of the interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    list of float
+        (1 - coverage) / 2 and (1 + coverage) / 2.
+    """
     if not 0.0 < coverage < 1.0:
         raise InputError(Parameter("coverage"), f" must lie strictly between 0 and 1, got {coverage!r}")
     return [(1 - coverage) / 2, (1 + coverage) / 2]

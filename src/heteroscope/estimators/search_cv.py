@@ -75,8 +75,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     calibrate : bool, default=True
         Whether to multiply the std by one factor computed from held-out rows, to cap each network's std at the range of
         the targets, and to keep each network's mean within that range, widened by a quarter on both sides. It also lets
-        a search compare two training lengths. Outlying targets are moved to 10 interquartile ranges beyond the
-        quartiles where models are trained and points are compared, not where the predictive distribution is fitted.
+        a search compare two training lengths. Up to 2 % of wild targets, 30 interquartile ranges beyond the quartiles,
+        are left out where models are trained and points are compared, not where the distribution is fitted.
     family : {"auto", "gaussian", "student-t"}, default="auto"
         The predictive distribution: a Gaussian, or a Student-t of the same std whose degrees of freedom, at least 4,
         and scale come from held-out rows. "auto" chooses by their likelihood; from fewer than 100 held-out rows it
@@ -223,7 +223,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]
-        trained, tamed = _without_outlying_targets(rows, folds) if self.calibrate else (rows, folds)
+        trained, tamed = _without_wild_targets(rows, folds) if self.calibrate else (rows, folds)
         result = self._search(tamed, trained)
         self.cv_results_ = results_table(result, tamed, self.selection, bool(self.calibrate))
         self.best_index_ = result.best
@@ -326,10 +326,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         return self
 
 
-def _without_outlying_targets(rows: Rows, folds: list[Fold]) -> tuple[Rows, list[Fold]]:
-    """Return rows and folds with outlying targets moved to the fences: a few wild ones would hide all others."""
+def _without_wild_targets(rows: Rows, folds: list[Fold]) -> tuple[Rows, list[Fold]]:
+    """Return the rows to train on and the folds to compare points by: a few wild targets would hide all others."""
     fences = rows.target_fences()
-    return rows.clip_targets(fences), [
-        fold._replace(training=fold.training.clip_targets(fences), held=fold.held.clip_targets(fences))
-        for fold in folds
+    return rows.within(fences), [
+        fold._replace(training=fold.training.within(fences), held=fold.held.ignoring_beyond(fences)) for fold in folds
     ]
