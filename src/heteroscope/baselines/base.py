@@ -42,7 +42,6 @@ from heteroscope.estimators import (
     refuse_stream,
 )
 from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members
-from heteroscope.phases import RUNAWAY_SCORE
 from heteroscope.search import Fold, check_share, held_out_fold
 from heteroscope.training import (
     Fit,
@@ -59,6 +58,8 @@ from heteroscope.training import (
 #: Candidates of weight_decay="auto". They are dense from 0.01 to 0.3, where tables of a few hundred rows have their
 #: best; 0 and small ones are for large tables.
 DECAYS = (0.0, 1e-4, 1e-3, 1e-2, 3e-2, 7e-2, 1.5e-1, 3e-1)
+#: A training is a runaway if mean precision r^2 over its rows is smaller: the mean has outrun the std.
+RUNAWAY_SCORE = 0.05
 #: Each candidate is trained for each of these shares of max_steps: the shorter training is early stopping.
 STEP_SHARES = (0.25, 1.0)
 #: How many members of an ensemble are trained to judge a candidate: two show how much members disagree.

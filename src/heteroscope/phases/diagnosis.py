@@ -4,7 +4,7 @@ import math
 from typing import Protocol, runtime_checkable
 
 from heteroscope.core import Status
-from heteroscope.phases.labels import FLAT_PRECISION, Observables, Phase
+from heteroscope.phases.labels import Observables, Phase
 
 #: The mean has memorised training rows if its r2 on held-out rows is below this share of its r2 on training rows.
 MEMORISED_MEAN = 0.5
@@ -95,7 +95,7 @@ def _evidence(found: Observables, std_scale: float, held_out: dict[str, float] |
             f"The mean explains {max(0.0, held_out['r2']):.1%} of the target's variance on held-out rows, and "
             f"{explained:.1%} on the training rows."
         ]
-    if found.log_precision_spread < FLAT_PRECISION:
+    if found.flat_precision:
         lines.append("Std: the same for all rows; these rows do not show that the noise varies.")
     else:
         factor = math.exp(found.log_precision_spread / 2)
