@@ -1,6 +1,6 @@
-"""The five phases: label a fit with one of them, and describe it in a few sentences."""
+"""The five phases of networks, the verdict on their predictions, and both in words."""
 
-from heteroscope.phases.diagnosis import diagnose
+from heteroscope.phases.diagnosis import Diagnosis, diagnose
 from heteroscope.phases.labels import (
     HeldOut,
     Observables,
@@ -9,5 +9,21 @@ from heteroscope.phases.labels import (
     observe,
     observe_held_out,
 )
+from heteroscope.phases.verdict import Gain, NamedRow, Scores, Trust, Verdict, judge
 
-__all__ = ["HeldOut", "Observables", "Phase", "diagnose", "label", "observe", "observe_held_out"]
+__all__ = [
+    "Diagnosis",
+    "Gain",
+    "HeldOut",
+    "NamedRow",
+    "Observables",
+    "Phase",
+    "Scores",
+    "Trust",
+    "Verdict",
+    "diagnose",
+    "judge",
+    "label",
+    "observe",
+    "observe_held_out",
+]
