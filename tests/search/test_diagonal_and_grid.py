@@ -58,7 +58,7 @@ def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(searched):
     assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
     assert len(found.points[found.best].results) == 3
     assert reported == sorted(reported)
-    assert reported[-1] == (12, 12)
+    assert reported[-1] == (12 * RECIPE.steps, 12 * RECIPE.steps)
 
 
 def test_to_calibrate_the_worst_finalist_leaves_after_each_fold_but_the_last(monkeypatch):
@@ -228,7 +228,7 @@ def test_a_fold_has_a_member_for_each_of_its_seeds(folds):
     for fold, number, seed in ((0, 1, 10), (1, 0, 1)):
         (alone,) = cross_validate([with_seeds[fold]._replace(seeds=(seed,))], [found.chosen.logits], RECIPE)
         np.testing.assert_array_equal(found.chosen.results[fold].means[number], alone.results[0].means[0])
-    assert reported[-1] == (3 * 2 + 2 * 2, 10)
+    assert reported[-1] == (10 * RECIPE.steps, 10 * RECIPE.steps)
     mean, std = found.chosen.held_out
     y = np.concatenate([fold.held.y for fold in with_seeds])
     verdict = judge_folds(with_seeds, mean, std, None)

@@ -265,7 +265,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             search = partial(
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
             )
-        with progress_bar("searching", bool(self.verbose)) as progress:
+        with progress_bar("searching", bool(self.verbose), "steps") as progress:
             candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
             return search(candidates)
 

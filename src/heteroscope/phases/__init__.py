@@ -2,6 +2,7 @@
 
 from heteroscope.phases.diagnosis import Diagnosis, diagnose
 from heteroscope.phases.labels import (
+    FLAT_PRECISION,
     HeldOut,
     Observables,
     Phase,
@@ -12,6 +13,7 @@ from heteroscope.phases.labels import (
 from heteroscope.phases.verdict import Gain, NamedRow, Scores, Trust, Verdict, judge
 
 __all__ = [
+    "FLAT_PRECISION",
     "Diagnosis",
     "Gain",
     "HeldOut",

@@ -195,13 +195,13 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
     if verdict is None:
         return tips or [_NEXT_POINT[Phase.UNKNOWN]]
     explained, training = verdict.ours.r2, 1.0 - found.residual_share
-    if phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
+    if verdict.n_rows < FEW:
+        tips.append("Get more rows.")
+    elif phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
         tips.append(
             f"The mean explains {_share(training)} of its training rows and {_share(explained)} of held-out ones: more "
             "rows or fewer inputs would improve it more than other settings."
         )
-    elif verdict.n_rows < FEW:
-        tips.append("Get more rows.")
     elif phase in (Phase.O_I, Phase.O_II) and searched:
         tips.append("Use them as they are; more rows would give networks that need no scaling.")
     if tips:
