@@ -2,6 +2,7 @@
 
 from heteroscope.phases.diagnosis import diagnose
 from heteroscope.phases.labels import (
+    FLAT_PRECISION,
     HeldOut,
     Observables,
     Phase,
@@ -10,4 +11,4 @@ from heteroscope.phases.labels import (
     observe_held_out,
 )
 
-__all__ = ["HeldOut", "Observables", "Phase", "diagnose", "label", "observe", "observe_held_out"]
+__all__ = ["FLAT_PRECISION", "HeldOut", "Observables", "Phase", "diagnose", "label", "observe", "observe_held_out"]
