@@ -121,13 +121,13 @@ def _path_caption(model: "HeteroskedasticRegressorCV") -> str:
 
 
 def print_phase_counts(diagram: "xr.Dataset") -> None:
-    """Print how many cells of a diagram are in each phase, and how many have no finite solution."""
+    """Print how many cells of a diagram are in each phase, and how many ran away."""
     import numpy as np
 
     phases, counts = np.unique(diagram["phase"], return_counts=True)
     runaway = int((diagram["status"] == "runaway").sum())
     rows = {str(phase): [str(count)] for phase, count in zip(phases, counts, strict=True)}
-    title = f"{int(counts.sum())} cells, {runaway} of them runaways (no finite solution)"
+    title = f"{int(counts.sum())} cells, {runaway} of them runaways"
     _print_table(title, ["phase", "cells"], rows)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from heteroscope import field
 from heteroscope.core import FIELD_GRID, InputError, Progress, Status
-from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, score
+from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, grid_values, score
 from heteroscope.phases import Phase
 
 
@@ -77,13 +77,14 @@ def field_diagram(
     return xr.Dataset(
         {
             **{name: ((*CELL, "split"), cells[name]) for name in SCORES},
-            "log_precision_spread": (CELL, cells["log_precision_spread"]),
+            **{name: (CELL, cells[name]) for name in ("mean_spread", "log_precision_spread")},
             "status": (CELL, grid.status[:, :, None]),
             "phase": (CELL, cells["phase"]),
             "objective": (CELL, grid.energy[:, :, None] * finite),
             "relative_gradient": (CELL, grid.residual[:, :, None] * finite),
             "mean": ((*CELL, "row"), (grid.mean[:, :, None] * finite[..., None]).astype(np.float32)),
             "std": ((*CELL, "row"), (grid.precision[:, :, None] ** -0.5 * finite[..., None]).astype(np.float32)),
+            **{name: ("split", values) for name, values in constant_scores(draws, lattice.weights).items()},
             "x": (("row", "feature"), np.asarray(x, float)[:, None]),
             "y": ("row", draws["train"]),
             "row_split": ("row", np.full(len(draws["train"]), "train")),
@@ -114,7 +115,8 @@ def _score_cells(
     """Score and label every cell as `dataset.score` does; a runaway has no fields to score, and its phase is O_I."""
     shape = (*grid.status.shape, 1)
     values = {name: np.full((*shape, len(draws)), np.nan) for name in SCORES}
-    values |= {"log_precision_spread": np.full(shape, np.nan), "phase": np.full(shape, str(Phase.O_I), dtype="<U4")}
+    values |= {name: np.full(shape, np.nan) for name in ("mean_spread", "log_precision_spread")}
+    values["phase"] = np.full(shape, str(Phase.O_I), dtype="<U7")
     for row, column in np.argwhere(grid.status != Status.RUNAWAY):
         mean, std = grid.mean[row, column], grid.precision[row, column] ** -0.5
         status = Status(grid.status[row, column])

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
+from heteroscope.diagrams import kinds
 from heteroscope.phases import Phase
 from heteroscope.plots.style import GREY, INK, PHASE_COLOURS, PHASE_NAMES, number_text
 
@@ -30,7 +31,7 @@ EQUAL: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1}
 class PlottedFit(NamedTuple):
     """Predictions of one model of one cell on the rows that the diagram keeps; NaN for a runaway of the theory."""
 
-    phase: Phase
+    kind: str
     rho: float
     gamma: float
     x: Float[np.ndarray, "row feature"]
@@ -40,14 +41,14 @@ class PlottedFit(NamedTuple):
     train: Bool[np.ndarray, " row"]
 
 
-def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedFit:
-    """Return the fit of one seed of the cell: the first in `phase` with finite predictions, or else the first in it."""
+def fit_at(diagram: xr.Dataset, kind: str, cell: tuple[int, int]) -> PlottedFit:
+    """Return the fit of one seed of the cell: the first of `kind` with finite predictions, or else the first of it."""
     here = diagram.isel(rho=cell[0], gamma=cell[1])
-    in_phase = here["phase"].values.astype(str) == phase
+    is_kind = kinds(here).values.astype(str) == kind
     has_fit = here["mean"].notnull().all("row").values
-    here = here.isel(seed=int(np.argmax(2 * in_phase + (in_phase & has_fit))))
+    here = here.isel(seed=int(np.argmax(2 * is_kind + (is_kind & has_fit))))
     return PlottedFit(
-        phase=phase,
+        kind=kind,
         rho=float(here["rho"]),
         gamma=float(here["gamma"]),
         x=here["x"].transpose("row", "feature").values.astype(float),
@@ -61,11 +62,11 @@ def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedF
 def draw_fit(ax: Axes, fit: PlottedFit) -> None:
     """Draw training rows, mean and bands of one and two std; of an overfit field a close-up, as it follows each row."""
     order = np.argsort(fit.x[:, 0], kind="stable")
-    close_up = fit.phase in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
+    close_up = fit.kind in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
     if close_up:
         order = order[len(order) // 4 :][:WINDOW]
     x, y, mean, std, train = fit.x[order, 0], fit.y[order], fit.mean[order], fit.std[order], fit.train[order]
-    colour = PHASE_COLOURS[fit.phase]
+    colour = PHASE_COLOURS[fit.kind]
     for width, alpha in BANDS:
         ax.fill_between(x, mean - width * std, mean + width * std, color=colour, alpha=alpha, linewidth=0, zorder=2)
     ax.plot(x, mean, color=colour, zorder=3)
@@ -89,7 +90,7 @@ def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> No
     ax.set_yscale("log")
     residual = np.clip(np.abs(fit.y - fit.mean), *limits)
     std = np.clip(fit.std, *limits)
-    for which, style in ((fit.train, TRAIN), (~fit.train, TEST | {"color": PHASE_COLOURS[fit.phase]})):
+    for which, style in ((fit.train, TRAIN), (~fit.train, TEST | {"color": PHASE_COLOURS[fit.kind]})):
         ax.plot(std[which], residual[which], **style)
     ax.plot(limits, limits, **EQUAL)
     ax.set(xlim=limits, ylim=limits)
@@ -125,7 +126,7 @@ def fit_legend(several_inputs: bool) -> dict[str, Artist]:
 
 
 def _title(fit: PlottedFit) -> str:
-    return rf"{PHASE_NAMES[fit.phase]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
+    return rf"{PHASE_NAMES[fit.kind]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
 
 
 def _say_if_lost(ax: Axes, fit: PlottedFit) -> None:

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from scipy.special import expit, logit
 
 from heteroscope.core import InputError
-from heteroscope.diagrams import PHASES
+from heteroscope.diagrams import KINDS
 from heteroscope.plots.cells import Cells, Diagrams, by_name, read_cells
 from heteroscope.plots.panels import (
     FOLD,
@@ -28,7 +28,7 @@ from heteroscope.plots.panels import (
     tinted,
 )
 from heteroscope.plots.regions import smooth_regions
-from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal
+from heteroscope.plots.style import LEGEND_NAMES, PHASE_COLOURS, house_style, literal
 
 PANEL = 2.0  # width and height in inches
 GAP = 0.55  # inches between panels, with room for tick labels
@@ -42,6 +42,8 @@ Curve = Float[np.ndarray, "2 _"]  # rho and gamma along a curve
 
 def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
     """Draw each cell in the colour of the phase that most of its seeds are in, paler if fewer seeds agree.
+
+    S with a std that adapts is darker than S with a constant std.
 
     Parameters
     ----------
@@ -99,10 +101,10 @@ def _moved(curve: Curve, shift: tuple[float, float]) -> Curve:
 
 def _colours(cells: Cells) -> Float[np.ndarray, "rho gamma 3"]:
     """Return the colour of each cell; white where no seed has finished."""
-    colours = np.ones((*cells.phase.shape, 3))
-    for phase in PHASES:
-        for i, j in np.argwhere(cells.phase == phase):
-            colours[i, j] = tinted(PHASE_COLOURS[phase], FAINT + (FULL - FAINT) * cells.agreement[i, j])
+    colours = np.ones((*cells.kind.shape, 3))
+    for kind in KINDS:
+        for i, j in np.argwhere(cells.kind == kind):
+            colours[i, j] = tinted(PHASE_COLOURS[kind], FAINT + (FULL - FAINT) * cells.agreement[i, j])
     return colours
 
 
@@ -115,8 +117,8 @@ def _panels(titles: list[str], legends: list[dict[str, Artist]]) -> tuple[Figure
 
 
 def _phase_legend(cells: list[Cells]) -> dict[str, Artist]:
-    present = [phase for phase in PHASES if any((one.phase == phase).any() for one in cells)]
-    return {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], FULL), linewidth=0) for phase in present}
+    present = [kind for kind in KINDS if any((one.kind == kind).any() for one in cells)]
+    return {LEGEND_NAMES[kind]: Patch(color=tinted(PHASE_COLOURS[kind], FULL), linewidth=0) for kind in present}
 
 
 def _mark_legend(cells: list[Cells], fold: Curve, shift: tuple[float, float]) -> dict[str, Artist]:

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from heteroscope.diagrams import PHASES
+from heteroscope.diagrams import KINDS
 from heteroscope.plots.cells import Cells, edges, read_cells
 from heteroscope.plots.fits import PlottedFit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
 from heteroscope.plots.panels import (
@@ -47,7 +47,7 @@ def schematic(diagram: xr.Dataset, title: str = "") -> Figure:
     matplotlib.figure.Figure
     """
     cells = read_cells(diagram)
-    fits = [fit_at(diagram, phase, cell) for phase, cell in typical_cells(diagram, cells).items()]
+    fits = [fit_at(diagram, kind, cell) for kind, cell in typical_cells(diagram, cells).items()]
     several_inputs = diagram.sizes["feature"] > 1
     limits = residual_limits(fits)
     with house_style():
@@ -77,14 +77,14 @@ def _panel(figure: Figure, left: float, bottom: float, width: float, height: flo
 def _draw_regions(ax: Axes, cells: Cells) -> None:
     diagram_axes(ax, cells)
     regions = smooth_regions(cells)
-    colours = ListedColormap([tinted(PHASE_COLOURS[phase], TINT) for phase in PHASES])
+    colours = ListedColormap([tinted(PHASE_COLOURS[kind], TINT) for kind in KINDS])
     ax.pcolormesh(
         edges(regions.rho),
         edges(regions.gamma),
         np.ma.masked_less(regions.code.T, 0),
         cmap=colours,
         vmin=-0.5,
-        vmax=len(PHASES) - 0.5,
+        vmax=len(KINDS) - 0.5,
         rasterized=True,
     )
     if cells.fold.size:
@@ -100,7 +100,7 @@ def _draw_regions(ax: Axes, cells: Cells) -> None:
 
 def _name(ax: Axes, fit: PlottedFit) -> None:
     """Write the name of the phase at the drawn model's cell."""
-    colour = PHASE_COLOURS[fit.phase]
+    colour = PHASE_COLOURS[fit.kind]
     ax.plot(
         fit.rho,
         fit.gamma,
@@ -112,7 +112,7 @@ def _name(ax: Axes, fit: PlottedFit) -> None:
         clip_on=False,
         zorder=5,
     )
-    ax.text(fit.rho, fit.gamma, PHASE_NAMES[fit.phase], ha="center", va="center", fontsize=8, zorder=6)
+    ax.text(fit.rho, fit.gamma, PHASE_NAMES[fit.kind], ha="center", va="center", fontsize=8, zorder=6)
 
 
 def _label(panels: list[Axes], diagram: xr.Dataset, several_inputs: bool) -> None:

@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 
-from heteroscope.phases import Phase
 from heteroscope.plots.stripes import find_stripes, shade
 from heteroscope.plots.style import (
     BLUE,
@@ -82,12 +81,12 @@ def _draw_models(panels: list[Axes], data: Arrays) -> None:
     y = data["y_train"]
     margin = HEADROOM * (np.ptp(y) or 1.0)
     for k, ax in enumerate(panels):
-        colour = PHASE_COLOURS[Phase(str(data["model_phase"][k]))]
+        colour = PHASE_COLOURS[str(data["model_phase"][k])]
         _draw_bands(ax, data["x"], data["mean"][k], data["std"][k], colour)
         if "true_mean" in data:
             _draw_truth(ax, data["x"], data["true_mean"], data["true_std"])
         ax.plot(data["x_train"], data["y_train"], "o", color=INK, markersize=2.6, markeredgewidth=0, zorder=4)
-        phase = PHASE_NAMES[Phase(str(data["model_phase"][k]))]
+        phase = PHASE_NAMES[str(data["model_phase"][k])]
         ax.set_title(f"{data['model'][k]}: {phase} at {_rho_text(float(data['model_rho'][k]))}")
         ax.set_xlabel("$x$")
         ax.set_xlim(data["x"].min(), data["x"].max())

@@ -35,7 +35,7 @@ class _Slice(NamedTuple):
     """One metric along the diagonal."""
 
     rho: Float[np.ndarray, " point"]
-    phase: list[str]
+    kind: list[str]
     by_seed: Float[np.ndarray, "point seed"]
     mean: Float[np.ndarray, " point"]
 
@@ -97,14 +97,14 @@ def _slice(name: str, diagram: xr.Dataset, cells: Cells, metric: str, split: str
     rho, gamma = np.transpose(on)
     return _Slice(
         rho=cells.rho[rho],
-        phase=cells.phase[rho, gamma].tolist(),
+        kind=cells.kind[rho, gamma].tolist(),
         by_seed=by_seed(diagram, metric, split).values[rho, gamma],
         mean=summarised(diagram, metric, split)[rho, gamma],
     )
 
 
 def _draw(ax: Axes, found: _Slice, is_score: bool) -> None:
-    stripes = find_stripes(found.rho, found.phase)
+    stripes = find_stripes(found.rho, found.kind)
     logit_axis(ax, "x", stripes[0].low, stripes[-1].high, n_ticks=6)
     shade(ax, stripes, narrow=0.1)
     _scale(ax, found, is_score)

@@ -9,7 +9,6 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from scipy.special import expit, logit
 
-from heteroscope.phases import Phase
 from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES
 
 MARGIN = 0.03  # width of the outer stripes beyond the last points, as a share of the line's length in the logit
@@ -17,11 +16,11 @@ NARROW = 0.06  # share of the axis below which a stripe is too narrow for its ph
 
 
 class Stripe(NamedTuple):
-    """An interval of rho in which all points are in one phase, or (None) have not finished."""
+    """An interval of rho in which all points are in one phase, or of one kind of S; "" if they have not finished."""
 
     low: float
     high: float
-    phase: Phase | None
+    phase: str
 
 
 def find_stripes(rho: Float[np.ndarray, " point"], phases: Sequence[str]) -> list[Stripe]:
@@ -32,8 +31,7 @@ def find_stripes(rho: Float[np.ndarray, " point"], phases: Sequence[str]) -> lis
     stripes = []
     for phase, run in groupby(range(len(phases)), key=lambda k: phases[k]):
         members = list(run)
-        known = Phase(phase) if phase else None
-        stripes.append(Stripe(float(edges[members[0]]), float(edges[members[-1] + 1]), known))
+        stripes.append(Stripe(float(edges[members[0]]), float(edges[members[-1] + 1]), phase))
     return stripes
 
 
@@ -42,7 +40,7 @@ def shade(ax: Axes, stripes: Sequence[Stripe], narrow: float = NARROW) -> None:
     place = ax.get_xaxis_transform()
     whole = logit(stripes[-1].high) - logit(stripes[0].low)
     for low, high, phase in stripes:
-        if phase is None:
+        if not phase:
             continue
         ax.axvspan(low, high, color=PHASE_COLOURS[phase], alpha=0.17, linewidth=0, zorder=0)
         if logit(high) - logit(low) >= narrow * whole:
