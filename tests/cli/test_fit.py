@@ -21,7 +21,12 @@ def test_a_point_is_fitted_and_diagnosed(tmp_path):
     result = run("fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "model", *POINT)
     assert result.exit_code == 0
     assert result.stderr == ""
-    for expected in ("'town' is one-hot encoded", "Can these predictions be trusted", "What to do:", f"{tmp_path / 'model'}"):
+    for expected in (
+        "'town' is one-hot encoded",
+        "Can these predictions be trusted",
+        "What to do:",
+        f"{tmp_path / 'model'}",
+    ):
         assert expected in result.stdout
     assert type(load_model(tmp_path / "model")) is HeteroskedasticRegressor
 

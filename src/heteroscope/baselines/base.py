@@ -306,9 +306,7 @@ class BaselineRegressor(TrainedRegressor):
             jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in same for seed in seeds]
             fits = self._train(fold.training, scaling, jobs, recipe, progress.after(len(trials) * len(seeds)))
             groups = _in_groups(fits, len(seeds))
-            trials += [
-                self._judged(trial, group, fold, scaling) for trial, group in zip(same, groups, strict=True)
-            ]
+            trials += [self._judged(trial, group, fold, scaling) for trial, group in zip(same, groups, strict=True)]
         return trials
 
     def _judged(self, trial: Trial, fits: Sequence[Fit], fold: Fold, scaling: Scaling) -> Trial:

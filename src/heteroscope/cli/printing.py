@@ -113,7 +113,7 @@ def _network_text(path: "Mapping[str, np.ndarray]", k: int) -> str:
 def _path_caption(model: "HeteroskedasticRegressorCV") -> str:
     """Return what the columns of the path mean."""
     scaled = (
-        f"{'CRPS' if model.selection == 'crps' else 'NLL'}: with the std multiplied by \"std x\". Phases: of the "
+        f'{"CRPS" if model.selection == "crps" else "NLL"}: with the std multiplied by "std x". Phases: of the '
         "networks before that. "
     )
     text = f"RMSE and score are of held-out rows. {scaled if model.calibrate else ''}"

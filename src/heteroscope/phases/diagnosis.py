@@ -138,7 +138,11 @@ def diagnose(model: Diagnosable) -> Diagnosis:
     phase, found = Phase(model.phase_), model.observables_
     path: Mapping[str, np.ndarray] | None = getattr(model, "cv_results_", None)
     best = getattr(model, "best_index_", 0)
-    networks = [_phase_sentence(phase, found, model), *_evidence(phase, found, model.verdict_), *_std_sentences(found, path, best)]
+    networks = [
+        _phase_sentence(phase, found, model),
+        *_evidence(phase, found, model.verdict_),
+        *_std_sentences(found, path, best),
+    ]
     if model.verdict_ and abs(model.std_scale_ - model.verdict_.std_scale) > UNSCALED:
         networks.append(f"The final networks, which know all rows, are scaled by {model.std_scale_:.2f}.")
     return Diagnosis(
@@ -299,11 +303,12 @@ def _score_texts(scores: Scores) -> list[str]:
 
 def _score_lines(verdict: Verdict) -> list[str]:
     """Return the table of scores as lines of 80 letters; longer numbers make them longer."""
-    widths = (27, 9, 8, 8, 8, 11, 9)
-    return [
-        f"{cells[0]:<{widths[0]}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True))
-        for cells in _score_cells(verdict)
-    ]
+    first, *widths = 27, 9, 8, 8, 8, 11, 9
+    lines = []
+    for name, *numbers in _score_cells(verdict):
+        padded = [number.rjust(width) for number, width in zip(numbers, widths, strict=True)]
+        lines.append(name.ljust(first) + "".join(padded))
+    return lines
 
 
 def _wrapped(text: str, width: int) -> str:
