@@ -48,7 +48,7 @@ def test_the_verdict_comes_first_and_five_points_of_the_path_last(searched):
     text, _, model = searched
     assert type(model) is HeteroskedasticRegressorCV
     assert model.cv == 2
-    verdict, todo, networks, path = (text.index(words) for words in ("trusted", "What to do", "The networks", "->"))
+    verdict, todo, networks, path = (text.index(words) for words in ("trusted", "What to do", "the networks", "->"))
     assert verdict < todo < networks < path
     assert text.startswith(str(model.diagnose()))
     table = text[text.index("The path") : text.index("RMSE and score")].splitlines()

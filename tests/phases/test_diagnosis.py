@@ -48,7 +48,7 @@ def said(found):
 def test_trust_comes_first_then_numbers_then_advice_then_networks():
     text = said(model(path=path()))
     assert text.startswith("Can these predictions be trusted on new rows? Yes.")
-    places = [text.index(words) for words in ("? Yes", "RMSE", "What to do: Nothing", "The networks")]
+    places = [text.index(words) for words in ("? Yes", "RMSE", "What to do: Nothing", "the networks")]
     assert places == sorted(places)
     for number in (f"{GOOD.ours.nll:.4g}", f"{GOOD.ours.r2:.3f}", f"{GOOD.constant.crps:.4g}"):
         assert number in text
@@ -67,7 +67,7 @@ def test_memorised_networks_with_a_scaled_std_are_one_story():
     scaled = GOOD._replace(std_scale=2.2)
     text = said(model(Phase.O_I, scaled, path=path(), residual_share=0.001))
     assert "? Yes." in text
-    assert "The networks have memorised their rows (O_I)" in text
+    assert "the networks have memorised their rows (O_I)" in text
     assert f"scaled by 2.2, their 90 % intervals hold {GOOD.ours.coverage:.0%} of the held-out rows" in text
     assert "Nothing: use" not in text
     assert "are scaled by 1.80" in said(model(Phase.O_I, scaled, std_scale=1.8))

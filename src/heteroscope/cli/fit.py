@@ -150,6 +150,8 @@ def _save_and_print(
         if isinstance(model, HeteroskedasticRegressorCV):
             click.echo()
             print_path(model, whole_path)
+            if not whole_path:
+                click.echo("All points: --path, or `cv_results_` of the loaded model.")
         click.echo()
         if encoder is not None:
             print_notes(encoder)

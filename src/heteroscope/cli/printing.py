@@ -61,7 +61,7 @@ def print_path(model: "HeteroskedasticRegressorCV", whole: bool = True) -> None:
     shown = list(range(n_points)) if whole else _five_around(best, path["max_steps"])
     heads, rows = _path_cells(model, shown)
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    more = "" if len(shown) == n_points else f" ({len(shown)} of {n_points} points; --path prints all)"
+    more = "" if len(shown) == n_points else f" ({len(shown)} of {n_points} points)"
     click.echo(f"The path, from strong to weak regularisation{more}:")
     for number, cells in enumerate([heads, *rows]):
         if number > 1 and path["max_steps"][shown[number - 1]] != path["max_steps"][shown[number - 2]]:

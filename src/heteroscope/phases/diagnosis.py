@@ -35,14 +35,14 @@ _NOTHING_BETTER = {
     "target.",
 }
 _NETWORKS = {
-    Phase.U_I: "The networks predict the same mean and std for every row (U_I, underfit)",
-    Phase.U_II: "The networks' mean is the same for every row, while their std varies (U_II)",
-    Phase.S: "The networks are in the good phase (S)",
-    Phase.O_I: "The networks have memorised their rows (O_I)",
-    Phase.O_II: "The networks' std retraces the residuals of their rows (O_II)",
-    Phase.NONE: "The networks are in none of the five phases: nothing was memorised, and yet they do not hold on new "
-    "rows as they are",
-    Phase.UNKNOWN: "The phase of the networks is not known: no rows were held out that could tell good from overfit",
+    Phase.U_I: "the networks predict the same mean and std for every row (U_I)",
+    Phase.U_II: "the networks predict the same mean for every row, while their std varies (U_II)",
+    Phase.S: "the networks are in the good phase (S)",
+    Phase.O_I: "the networks have memorised their rows (O_I)",
+    Phase.O_II: "the std of the networks retraces the residuals of their rows (O_II)",
+    Phase.NONE: "the networks are in none of the five phases (they memorised nothing, and yet they do not hold on new "
+    "rows as they are)",
+    Phase.UNKNOWN: "the phase of the networks is not known (no rows were held out that could tell good from overfit)",
 }
 
 
@@ -217,10 +217,9 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
 
 def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str:
     """Return what the networks are, at which point, and what scaling makes of them."""
-    sentence = _NETWORKS[phase]
+    sentence = f"At rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}, {_NETWORKS[phase]}"
     if phase == Phase.S:
         sentence += ", with a constant std" if found.flat_precision else ", with a std that adapts"
-    sentence += f" at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}"
     verdict = model.verdict_
     if verdict is None or abs(verdict.std_scale - 1.0) < UNSCALED:
         return f"{sentence}."

@@ -176,6 +176,9 @@ class Verdict(NamedTuple):
             text = f"a constant model scores better ({scores.format(self.constant.nll)})"
             return [Reason(Trust.NO, text)]
         found = []
+        if self.ours.rmse > self.constant.rmse:
+            text = f"a constant mean has a smaller error (RMSE {self.ours.rmse:.3g} against {self.constant.rmse:.3g})"
+            found.append(Reason(Trust.CARE, text))
         if not self.over_constant.clear:
             text = f"a constant model scores as well ({scores.format(self.constant.nll)})"
             found.append(Reason(Trust.CARE, text))

@@ -1,4 +1,4 @@
-"""Draw a search along the diagonal: some of its models above, scores and phases of all its points below."""
+"""Draw a search: some of its models above; the chosen std, and scores and phases along the diagonal below."""
 
 import math
 from collections.abc import Mapping
@@ -31,21 +31,21 @@ from heteroscope.plots.style import (
 )
 
 Arrays: TypeAlias = dict[str, np.ndarray]
-SCORES = {"nll": "NLL", "mean_mse": "mean MSE", "std_mse": "std MSE"}
+SCORES = {"nll": "NLL", "mean_mse": "mean MSE"}
 HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
 
 
 def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
-    """Draw a search along the diagonal: models as mean and bands of std, and scores of all points against rho.
+    """Draw a search: models as mean and bands of std, the chosen model's std, and scores of all points against rho.
 
     Parameters
     ----------
     results : xarray.Dataset or mapping of names to arrays
         Drawn models: `x` of shape (x,), `mean` and `std` of shape (model, x), and the names `model`, `model_rho` and
         `model_phase` of shape (model,). Training rows: `x_train` and `y_train`. If known, `true_mean` and `true_std`
-        of shape (x,). All points of the search: `rho` and `phase` of shape (point,), and the scores `nll`, `mean_mse`
-        and `std_mse` of shape (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen
-        point, an attribute if `results` is a Dataset.
+        of shape (x,). Points of the search: `rho` and `phase` of shape (point,), and the scores `nll` and `mean_mse` of
+        shape (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen point, an attribute if
+        `results` is a Dataset. `on_diagonal` of shape (point,) says which points the lines join; all, if it is missing.
 
     Returns
     -------
@@ -54,10 +54,12 @@ def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
     data = _plain(results)
     with house_style():
         figure = new_figure(10.0, 6.4)
-        n_columns = math.lcm(len(data["mean"]), len(SCORES))
+        n_columns = math.lcm(len(data["mean"]), 1 + len(SCORES))
         grid = figure.add_gridspec(2, n_columns)
         _draw_models(_row_of_panels(figure, grid, 0, len(data["mean"])), data)
-        _draw_path(_row_of_panels(figure, grid, 1, len(SCORES)), data)
+        std_panel, *score_panels = _row_of_panels(figure, grid, 1, 1 + len(SCORES))
+        _draw_chosen_std(std_panel, data)
+        _draw_path(score_panels, data)
         _legend_of_models(figure, "true_mean" in data)
         _legend_of_path(figure)
     return figure
@@ -69,6 +71,7 @@ def _plain(results: xr.Dataset | Mapping[str, ArrayLike]) -> Arrays:
     if isinstance(results, xr.Dataset):
         data |= {str(name): np.asarray(values) for name, values in results.coords.items()}
         data["chosen"] = np.asarray(results.attrs["chosen"])
+    data.setdefault("on_diagonal", np.ones(len(data["rho"]), bool))
     return data
 
 
@@ -114,6 +117,20 @@ def _draw_truth(
         ax.plot(x, mean + sign * std, color=GREY, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=2)
 
 
+def _draw_chosen_std(ax: Axes, data: Arrays) -> None:
+    """Draw the std of the chosen model, the middle one, beside the truth."""
+    middle = list(data["model"]).index("chosen")
+    ax.plot(data["x"], data["std"][middle], color=PHASE_COLOURS[str(data["model_phase"][middle])], linewidth=1.8)
+    top = data["std"][middle].max()
+    if "true_std" in data:
+        ax.plot(data["x"], data["true_std"], color=GREY, linewidth=1.2, linestyle=(0, (1, 1.5)))
+        top = max(top, data["true_std"].max())
+    ax.set_xlim(data["x"].min(), data["x"].max())
+    ax.set_ylim(0, 1.15 * top)
+    ax.set_xlabel("$x$")
+    ax.set_ylabel("std, chosen and true" if "true_std" in data else "std, chosen")
+
+
 def _legend_of_models(figure: Figure, with_truth: bool) -> None:
     entries: dict[str, Artist] = {
         "training rows": Line2D([], [], linestyle="", marker="o", color=INK, markersize=3),
@@ -128,10 +145,11 @@ def _legend_of_models(figure: Figure, with_truth: bool) -> None:
 
 
 def _draw_path(panels: list[Axes], data: Arrays) -> None:
-    rho, best = data["rho"], int(data["chosen"])
-    stripes = find_stripes(rho, [str(phase) for phase in data["phase"]])
+    line = data["on_diagonal"]
+    rho, chosen = data["rho"][line], int(data["chosen"])
+    stripes = find_stripes(rho, [str(phase) for phase in data["phase"][line]])
     for ax, (name, title) in zip(panels, SCORES.items(), strict=True):
-        train, held_out = data[name].T
+        train, held_out = data[name][line].T
         logit_axis(ax, "x", stripes[0].low, stripes[-1].high)
         shade(ax, stripes)
         limits = _limits(train, held_out, log=name != "nll")
@@ -142,7 +160,8 @@ def _draw_path(panels: list[Axes], data: Arrays) -> None:
         ax.plot(rho, _drawable(held_out), color=BLUE, marker="o", markersize=3.5)
         _mark_outside(ax, rho, train, limits, GREY)
         _mark_outside(ax, rho, held_out, limits, BLUE)
-        ax.plot(rho[best], np.clip(held_out[best], *limits), markersize=13, clip_on=False, zorder=5, **STAR)
+        star = np.clip(data[name][chosen, 1], *limits)
+        ax.plot(data["rho"][chosen], star, markersize=13, clip_on=False, zorder=5, **STAR)
         ax.set_ylabel(title)
         ax.set_xlabel(r"$\rho = 1 - \gamma$")
 
