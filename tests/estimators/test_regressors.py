@@ -208,6 +208,13 @@ def test_path_phase_verdict_and_diagnosis_tell_one_story(searched):
     assert f"{model.verdict_.ours.coverage:.0%}" in text
 
 
+def test_a_notebook_shows_the_diagnosis_below_the_parameters(line):
+    shown = line._repr_mimebundle_()
+    assert str(line.diagnose()) in shown["text/plain"]
+    assert line.diagnose()._repr_html_() in shown["text/html"]
+    assert "trusted" not in HeteroskedasticRegressor()._repr_mimebundle_()["text/plain"]
+
+
 @pytest.mark.parametrize("selection", ["crps", "paper"])
 def test_other_selections(selection):
     split = datasets.load("curve")

@@ -64,6 +64,16 @@ class PointRegressor(StreamRegressor):
         check_is_fitted(self)
         return diagnose(self)
 
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """Return what a notebook shows: scikit-learn's picture of the parameters and, after a fit, the diagnosis."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "phase_"):
+            found = self.diagnose()
+            shown["text/plain"] += f"\n\n{found}"
+            if "text/html" in shown:
+                shown["text/html"] += found._repr_html_()
+        return shown
+
     def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
         """Return the training recipe for these rows, with a `share` of `max_steps`."""
         batch_size = resolve_batch_size(self.batch_size, len(rows.y))
