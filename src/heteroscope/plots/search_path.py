@@ -32,6 +32,7 @@ from heteroscope.plots.style import (
 
 Arrays: TypeAlias = dict[str, np.ndarray]
 SCORES = {"nll": "NLL", "mean_mse": "mean MSE"}
+MANY = 200  # rows beyond which they are drawn smaller
 HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
 
 
@@ -42,9 +43,12 @@ def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
     ----------
     results : xarray.Dataset or mapping of names to arrays
         Drawn models: `x` of shape (x,), `mean` and `std` of shape (model, x), and the names `model`, `model_rho` and
-        `model_phase` of shape (model,). Training rows: `x_train` and `y_train`. If known, `true_mean` and `true_std`
-        of shape (x,). Points of the search: `rho` and `phase` of shape (point,), and the scores `nll` and `mean_mse` of
-        shape (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen point, an attribute if
+        `model_phase` of shape (model,). One of the models is called "chosen". Training rows: `x_train` and `y_train`,
+        and `trained_on` of shape (model, row), which says who was trained on which; all, if it is missing. If known,
+        `true_mean` and `true_std` of shape (x,).
+
+        Points of the search: `rho` and `phase` of shape (point,), and the scores `nll` and `mean_mse` of shape
+        (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen point, an attribute if
         `results` is a Dataset. `on_diagonal` of shape (point,) says which points the lines join; all, if it is missing.
 
     Returns
@@ -72,6 +76,7 @@ def _plain(results: xr.Dataset | Mapping[str, ArrayLike]) -> Arrays:
         data |= {str(name): np.asarray(values) for name, values in results.coords.items()}
         data["chosen"] = np.asarray(results.attrs["chosen"])
     data.setdefault("on_diagonal", np.ones(len(data["rho"]), bool))
+    data.setdefault("trained_on", np.ones((len(data["model"]), len(data["y_train"])), bool))
     return data
 
 
@@ -81,19 +86,23 @@ def _row_of_panels(figure: Figure, grid: GridSpec, row: int, n: int) -> list[Axe
 
 
 def _draw_models(panels: list[Axes], data: Arrays) -> None:
-    y = data["y_train"]
-    margin = HEADROOM * (np.ptp(y) or 1.0)
+    low, high = data["y_train"].min(), data["y_train"].max()
+    margin = HEADROOM * ((high - low) or 1.0)
     for k, ax in enumerate(panels):
         colour = PHASE_COLOURS[str(data["model_phase"][k])]
         _draw_bands(ax, data["x"], data["mean"][k], data["std"][k], colour)
         if "true_mean" in data:
             _draw_truth(ax, data["x"], data["true_mean"], data["true_std"])
-        ax.plot(data["x_train"], data["y_train"], "o", color=INK, markersize=2.6, markeredgewidth=0, zorder=4)
+        rows = data["trained_on"][k]
+        size = 2.6 if rows.sum() <= MANY else 1.4
+        ax.plot(
+            data["x_train"][rows], data["y_train"][rows], "o", color=INK, markersize=size, markeredgewidth=0, zorder=4
+        )
         phase = PHASE_NAMES[str(data["model_phase"][k])]
         ax.set_title(f"{data['model'][k]}: {phase} at {_rho_text(float(data['model_rho'][k]))}")
         ax.set_xlabel("$x$")
         ax.set_xlim(data["x"].min(), data["x"].max())
-        ax.set_ylim(y.min() - margin, y.max() + margin)
+        ax.set_ylim(low - margin, high + margin)
     panels[0].set_ylabel("$y$")
 
 
