@@ -191,7 +191,7 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
     if verdict and verdict.named:
         numbers = [f"{row.number}" for row in verdict.named if row.number is not None]
         which = f"{'row' if len(numbers) == 1 else 'rows'} {', '.join(numbers)}" if numbers else "the rows named above"
-        tips.append(f"Look at {which}: correct what is an error and fit again.")
+        tips.append(f"Look at {which}; correct what is an error, and fit again.")
     if searched:
         tips += [_NOTHING_BETTER[phase]] if phase in _NOTHING_BETTER else []
     elif phase != Phase.S:

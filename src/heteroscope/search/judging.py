@@ -49,8 +49,8 @@ def judge_folds(
 
 def _row_numbers(rows: Rows, given: Rows) -> Int[np.ndarray, " row"]:
     """Return the number of the first given row that equals each of these rows, which are merged copies of them."""
-    table = np.column_stack([given.x, given.y])
+    known, wanted = (np.column_stack([part.x, part.y]) + 0.0 for part in (given, rows))  # + 0.0: -0.0 becomes 0.0
     first: dict[bytes, int] = {}
-    for number, row in enumerate(table):
+    for number, row in enumerate(known):
         first.setdefault(row.tobytes(), number)
-    return np.array([first[row.tobytes()] for row in np.column_stack([rows.x, rows.y])])
+    return np.array([first[row.tobytes()] for row in wanted])
