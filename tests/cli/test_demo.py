@@ -1,11 +1,11 @@
 """`heteroscope demo`: the path on the screen, the figure and the page on disk."""
 
-from tests.cli.commands import TINY_DEMO, TINY_THEORY, refused, run
+from tests.cli.commands import TINY_DEMO, refused, run
 
 
 def test_the_demo_prints_the_path_and_writes_the_figure(tmp_path, monkeypatch):
-    monkeypatch.setattr("heteroscope.paper.demo.SEARCH", TINY_DEMO)
-    monkeypatch.setattr("heteroscope.paper.demo.THEORY_POINTS", TINY_THEORY)
+    for name, value in TINY_DEMO.items():
+        monkeypatch.setattr(f"heteroscope.paper.demo.{name}", value)
     result = run("demo", "--out", tmp_path / "new", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("->") == 1
