@@ -137,7 +137,9 @@ def test_scores_that_are_off_the_scale_are_drawn(odd, column):
     scores = plain()["nll"].copy()
     scores[4:, column] = odd
     positive = np.abs(scores)
-    diagonal_figure(plain(nll=scores, mean_mse=positive)).draw_without_rendering()
+    figure = diagonal_figure(plain(nll=scores, mean_mse=positive))
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 6
 
 
 def test_one_point_one_phase_no_truth_constant_data():
