@@ -19,7 +19,10 @@ from heteroscope.core import InputError, alpha_beta
 Output = Literal["mean", "precision"]
 
 SETTLED = 0.1  # largest relative gradient of a cell that counts
-CONSTANT_PRECISION, CONSTANT_MEAN = 1e-3, 1e-6  # sd of log precision, and energy of the mean, below which one is constant
+CONSTANT_PRECISION, CONSTANT_MEAN = (
+    1e-3,
+    1e-6,
+)  # sd of log precision, and energy of the mean, below which one is constant
 LEARNT_MEAN = (1e-3, 0.95)  # training mean MSE, in units of the target's variance
 LEARNT_PRECISION, HONEST_SCORE = 0.05, (0.5, 2.0)  # least sd of log precision, and range of the training squared score
 LEAST_CELLS, LEAST_DECADES, LARGEST_SCATTER = 4, 1.0, 0.3  # of a law that holds
