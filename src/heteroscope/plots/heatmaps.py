@@ -208,7 +208,7 @@ def _colour_bar(ax: Axes, image: QuadMesh, scale: _ColourScale) -> None:
         decades = np.log10(scale.high / scale.low)
         locator = LogLocator(subs=(1.0,) if decades > 2 else (1.0, 2.0, 5.0), numticks=6)
         bar.ax.yaxis.set_major_locator(locator if decades > 0.7 else MaxNLocator(3))
-        numbers = FuncFormatter(lambda value, _: tick_text(value))
+        numbers = FuncFormatter(lambda value, _: tick_text(value) if decades > 0.3 else f"{value:.3g}")
         bar.ax.yaxis.set_major_formatter(numbers if decades <= 4 else LogFormatterMathtext())
     bar.ax.yaxis.set_minor_locator(NullLocator())
 
