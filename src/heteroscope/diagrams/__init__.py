@@ -14,13 +14,14 @@ from heteroscope.diagrams.dataset import (
     std_over_seeds,
     without_rows,
 )
-from heteroscope.diagrams.label_agreement import agreement
+from heteroscope.diagrams.label_agreement import Agreement, agreement
 from heteroscope.diagrams.relabelling import relabel
 from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
 from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
 
 __all__ = [
+    "Agreement",
     "CELL",
     "CODES",
     "KINDS",

@@ -35,7 +35,8 @@ class Cells(NamedTuple):
     kind: Shaped[np.ndarray, "rho gamma"]
     agreement: GridValues  # share of the finished seeds that are in that phase
     lost: Bool[np.ndarray, "rho gamma"]  # whether more than half of the finished seeds are runaway or not finite
-    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty for a diagram of networks
+    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty if it is not known, or for networks
+    is_theory: bool = False
 
     @property
     def rho_edges(self) -> Float[np.ndarray, " edge"]:
@@ -61,6 +62,7 @@ def read_cells(diagram: xr.Dataset) -> Cells:
         agreement=((phase == majority[..., None]) & (phase != "")).sum(axis=2) / np.maximum(n_finished, 1),
         lost=2 * np.isin(status, LOST).sum(axis=2) > n_finished,
         fold=_fold(diagram),
+        is_theory=diagram.attrs.get("source") == "field theory",
     )
 
 

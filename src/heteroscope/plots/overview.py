@@ -7,20 +7,21 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from heteroscope.diagrams import KINDS
+from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, edges, read_cells
 from heteroscope.plots.fits import PlottedFit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
 from heteroscope.plots.panels import (
+    cover_beyond_fold,
     diagram_axes,
     draw_boundaries,
     draw_diagonal,
     draw_fold,
-    hatch_beyond_fold,
     hatch_cells,
     marks,
     tinted,
 )
 from heteroscope.plots.regions import smooth_regions, typical_cells
-from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal, new_figure
+from heteroscope.plots.style import GAMMA_LABEL, PHASE_COLOURS, PHASE_NAMES, RHO_LABEL, house_style, literal, new_figure
 
 # Sizes and places in inches; places are left, bottom, width and height.
 SIZE = (10.2, 4.75)
@@ -88,14 +89,14 @@ def _draw_regions(ax: Axes, cells: Cells) -> None:
         rasterized=True,
     )
     if cells.fold.size:
-        hatch_beyond_fold(ax, cells)
+        cover_beyond_fold(ax, cells, tinted(PHASE_COLOURS[Phase.O_I], TINT))
     else:
         hatch_cells(ax, cells, cells.lost)
     draw_boundaries(ax, regions, color="white", linewidth=1.6)
     draw_diagonal(ax, cells)
     draw_fold(ax, cells)
-    ax.set_xlabel(r"$\rho$")
-    ax.set_ylabel(r"$\gamma$")
+    ax.set_xlabel(RHO_LABEL)
+    ax.set_ylabel(GAMMA_LABEL)
 
 
 def _name(ax: Axes, fit: PlottedFit) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Shaped
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -98,15 +98,28 @@ def hatch_cells(ax: Axes, cells: Cells, which: Bool[np.ndarray, "rho gamma"]) ->
     _hatch(ax, squares, HATCHES[_source(cells)])
 
 
-def hatch_beyond_fold(ax: Axes, cells: Cells) -> None:
-    """Hatch the whole area beyond the fold, where descent from the flat field runs away."""
+def cover_beyond_fold(ax: Axes, cells: Cells, colour: Any) -> None:
+    """Cover and hatch the whole area beyond the fold, where descent from the flat field runs away."""
     end = cells.rho_edges[-1]
-    _hatch(ax, [[(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]], HATCHES["theory"])
+    area = [(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]
+    ax.add_artist(PathPatch(Path(area), facecolor=colour, linewidth=0, zorder=1.9))
+    _hatch(ax, [area], HATCHES["theory"])
+
+
+def up_to_fold(values: Shaped[np.ndarray, "rho gamma *_"], cells: Cells) -> Shaped[np.ndarray, "rho gamma *_"]:
+    """Replace what lost cells hold by the nearest other cell of the same gamma: the fold cuts through cells."""
+    if not cells.fold.size:
+        return values
+    filled = values.copy()
+    for column, lost in enumerate(cells.lost.T):
+        if (kept := np.flatnonzero(~lost)).size:
+            nearest = kept[np.abs(np.arange(len(lost))[:, None] - kept).argmin(axis=1)]
+            filled[:, column] = values[nearest, column]
+    return filled
 
 
 def _source(cells: Cells) -> str:
-    """Return whether the cells are those of the theory, which has a fold, or of networks."""
-    return "theory" if cells.fold.size else "networks"
+    return "theory" if cells.is_theory else "networks"
 
 
 def _hatch(ax: Axes, polygons: Sequence[Sequence[Any]], hatch: str) -> None:

@@ -15,6 +15,7 @@ from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, edges
 
 FINE = 200  # points along each axis of the fine grid on which boundaries are smoothed
+AS_WELL = 1.05  # test MSE over training MSE of a mean that has memorised nothing
 BLUR = 0.6  # standard deviation of the smoothing, in median distances between neighbouring cells
 
 
@@ -95,17 +96,23 @@ def _padded(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " padded"]
 def typical_cells(diagram: xr.Dataset, cells: Cells) -> dict[str, tuple[int, int]]:
     """Return for each phase in the diagram the cell farthest from its boundary; of several, the nearest to its centre.
 
-    There is one S, whose std adapts if that of any cell does. Cells in none of the five phases are left out.
-    Cells with finite predictions are preferred: runaways of a field theory have none.
+    There is one S, whose std adapts if that of any cell does. Cells in none of the five phases are left out. Preferred
+    are, in O_I, runaways of a field theory, where residuals and std vanish; in O_II, means that explain new rows as
+    well as their own; elsewhere, cells with finite predictions.
     """
     drawable = diagram["mean"].notnull().all("row").any("seed").transpose("rho", "gamma").values
     if cells.fold.size:
         drawable &= ~cells.lost
+    preferred: dict[str, np.ndarray] = {
+        Phase.O_I: cells.lost if cells.fold.size else drawable,
+        Phase.O_II: drawable & _forgets(diagram),
+    }
     found: dict[str, tuple[int, int]] = {}
     good = S_ADAPTS if (cells.kind == S_ADAPTS).any() else S_CONSTANT
     for kind in (Phase.U_I, Phase.U_II, good, Phase.O_II, Phase.O_I):
         inside = cells.kind == kind
-        region = inside & drawable if (inside & drawable).any() else inside
+        choices = (inside & preferred.get(kind, drawable), inside & drawable)
+        region = next((one for one in choices if one.any()), inside)
         if region.any():
             depth = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
             deepest = np.argwhere(depth == depth.max())
@@ -113,3 +120,9 @@ def typical_cells(diagram: xr.Dataset, cells: Cells) -> dict[str, tuple[int, int
             row, column = deepest[np.argmin(np.sum(offset**2, axis=1))]
             found[str(kind)] = int(row), int(column)
     return found
+
+
+def _forgets(diagram: xr.Dataset) -> Bool[np.ndarray, "rho gamma"]:
+    """Return where the mean's residuals on test rows are those on training rows, within AS_WELL."""
+    mse = diagram["mean_mse"].mean("seed").transpose("rho", "gamma", "split").values
+    return mse[..., -1] < AS_WELL * mse[..., 0]

@@ -51,6 +51,8 @@ PHASE_NAMES: dict[str, str] = {
 #: The same where both kinds of S must be told apart by words.
 LEGEND_NAMES = PHASE_NAMES | {S_CONSTANT: "$S$, constant std", S_ADAPTS: "$S$, std adapts"}
 
+RHO_LABEL, GAMMA_LABEL = r"$\rho$, weight of the likelihood", r"$\gamma$, share of the mean's penalty"
+
 # Names of a diagram's metrics in figures; other metrics are shown under their own names.
 METRIC_NAMES = {
     "mean_mse": "mean MSE",
