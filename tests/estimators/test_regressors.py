@@ -205,7 +205,7 @@ def test_path_phase_verdict_and_diagnosis_tell_one_story(searched):
     assert model.verdict_.n_rows == 64
     text = " ".join(str(model.diagnose()).split())
     assert f"({model.phase_})" in text
-    assert f"{model.verdict_.ours.coverage:.0%}" in text
+    assert f"{100 * model.verdict_.ours.coverage:.0f} %" in text
 
 
 def test_a_notebook_shows_the_diagnosis_below_the_parameters(line):

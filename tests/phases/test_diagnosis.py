@@ -68,7 +68,7 @@ def test_memorised_networks_with_a_scaled_std_are_one_story():
     text = said(model(Phase.O_I, scaled, path=path(), residual_share=0.001))
     assert "? Yes." in text
     assert "the networks have memorised their rows (O_I)" in text
-    assert f"scaled by 2.2, their 90 % intervals hold {GOOD.ours.coverage:.0%} of the held-out rows" in text
+    assert f"scaled by 2.2, their 90 % intervals hold {100 * GOOD.ours.coverage:.0f} % of the held-out rows" in text
     assert "Nothing: use" not in text
     assert "are scaled by 1.80" in said(model(Phase.O_I, scaled, std_scale=1.8))
 
@@ -148,3 +148,9 @@ def test_a_notebook_gets_a_table_and_a_prompt_the_text():
     assert html.count("<tr>") == 4
     assert "\\n" not in html
     assert repr(found) == str(found)
+
+
+def test_predictions_that_fail_are_not_to_be_used():
+    failed = judge(Y, MEAN, STD / 3, *CONSTANT)
+    assert "Do not use these intervals" in said(model(verdict=failed, path=path()))
+    assert "Use them as they are" not in said(model(Phase.O_II, failed, path=path()))

@@ -10,7 +10,7 @@ import numpy as np
 
 from heteroscope.core import Status, alpha_beta
 from heteroscope.phases.labels import FLAT_PRECISION, MEMORISED, Observables, Phase
-from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict
+from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict, percent
 
 WIDTH = 80
 LOST_R2 = 0.05  # of R^2 on training rows that new rows may lack before the fit is said to lack rows
@@ -33,6 +33,11 @@ _NOTHING_BETTER = {
     "inputs or more rows.",
     Phase.U_II: "No point tried was better: these rows show that the inputs predict the size of the noise, but not the "
     "target.",
+}
+_OTHERWISE = {
+    Trust.YES: "Nothing: use the intervals as they are, and check their coverage on new data from time to time.",
+    Trust.CARE: "Use them with this in mind, and check the coverage of their intervals on new data.",
+    Trust.NO: "Do not use these intervals; find other inputs or more rows.",
 }
 _NETWORKS = {
     Phase.U_I: "the networks predict the same mean and std for every row (U_I)",
@@ -166,7 +171,7 @@ def _answer(verdict: Verdict | None, phase: Phase) -> tuple[str, ...]:
     comparison = "better than" if verdict.over_homoskedastic.clear else "as well as"
     return (
         answer,
-        f"90 % intervals hold {verdict.ours.coverage:.0%} of {verdict.n_rows} held-out rows.",
+        f"90 % intervals hold {percent(verdict.ours.coverage)} of {verdict.n_rows} held-out rows.",
         f"By NLL they are better than a constant model and {comparison} one constant std.",
         *_named_rows(verdict.named),
     )
@@ -180,7 +185,7 @@ def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
     for row in rows:
         where = "a row" if row.number is None else f"row {row.number}"
         missed = f"target {row.y:.4g}, predicted {row.mean:.4g} with a std of {row.std:.2g}"
-        texts.append(f"{where} ({missed}, {row.share:.0%} of the squared score)")
+        texts.append(f"{where} ({missed}, {percent(row.share)} of the squared score)")
     counted = "" if rows[0].number is None else ", counted from 0"
     return [f"Missed by far{counted}: {'; '.join(texts)}."]
 
@@ -206,13 +211,9 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
             f"The mean explains {_share(training)} of its training rows and {_share(explained)} of held-out ones: more "
             "rows or fewer inputs would improve it more than other settings."
         )
-    elif phase in (Phase.O_I, Phase.O_II) and searched:
+    elif phase in (Phase.O_I, Phase.O_II) and searched and verdict.trust != Trust.NO:
         tips.append("Use them as they are; more rows would give networks that need no scaling.")
-    if tips:
-        return tips
-    if verdict.trust == Trust.YES:
-        return ["Nothing: use the intervals as they are, and check their coverage on new data from time to time."]
-    return ["Use them with this in mind, and check the coverage of their intervals on new data."]
+    return tips or [_OTHERWISE[verdict.trust]]
 
 
 def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str:
@@ -223,10 +224,8 @@ def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str
     verdict = model.verdict_
     if verdict is None or abs(verdict.std_scale - 1.0) < UNSCALED:
         return f"{sentence}."
-    return (
-        f"{sentence}; scaled by {verdict.std_scale:.2g}, their 90 % intervals hold {verdict.ours.coverage:.0%} of the "
-        "held-out rows."
-    )
+    held = f"their 90 % intervals hold {percent(verdict.ours.coverage)} of the held-out rows"
+    return f"{sentence}; scaled by {verdict.std_scale:.2g}, {held}."
 
 
 def _evidence(phase: Phase, found: Observables, verdict: Verdict | None) -> list[str]:
@@ -297,7 +296,7 @@ def _score_texts(scores: Scores) -> list[str]:
     r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
     numbers = (scores.rmse, scores.nll, scores.crps, scores.width)
     rmse, nll, crps, width = (f"{number:.4g}" for number in numbers)
-    return [rmse, r2, nll, crps, f"{scores.coverage:.0%}", width]
+    return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
 def _score_lines(verdict: Verdict) -> list[str]:
@@ -316,7 +315,7 @@ def _wrapped(text: str, width: int) -> str:
 
 def _share(value: float) -> str:
     """Format a share as percent; 99.97 % does not become 100 %."""
-    return f"{100 * value:.2f} %" if 0.99 < value < 1.0 else f"{100 * value:.0f} %"
+    return f"{100 * value:.2f} %" if 0.99 < value < 1.0 else percent(value)
 
 
 def _near_one(value: float) -> str:

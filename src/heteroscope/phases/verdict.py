@@ -145,7 +145,7 @@ class Verdict(NamedTuple):
             )
         if self.named_share > DECISIVE and self.n_rows >= TOO_FEW:
             rows = "one row makes" if len(self.named) == 1 else "a few rows make"
-            found.append(Reason(Trust.CARE, f"{rows} up {self.named_share:.0%} of the squared score"))
+            found.append(Reason(Trust.CARE, f"{rows} up {percent(self.named_share)} of the squared score"))
         return found
 
     def _reasons_of_coverage(self) -> list[Reason]:
@@ -155,17 +155,21 @@ class Verdict(NamedTuple):
         found, coverage = [], self.ours.coverage
         error = np.sqrt(COVERAGE * (1 - COVERAGE) / self.n_rows)
         if COVERAGE - coverage > max(FAR_OFF, 3 * error):
-            found.append(Reason(Trust.NO, f"90 % intervals hold only {coverage:.0%} of the held-out rows"))
+            found.append(Reason(Trust.NO, f"90 % intervals hold only {percent(coverage)} of the held-out rows"))
         elif abs(COVERAGE - coverage) > max(OFF, 2 * error):
             text = "are too narrow" if coverage < COVERAGE else "are wider than they need to be"
-            found.append(Reason(Trust.CARE, f"90 % intervals {text}: they hold {coverage:.0%} of the held-out rows"))
+            found.append(
+                Reason(Trust.CARE, f"90 % intervals {text}: they hold {percent(coverage)} of the held-out rows")
+            )
         error = np.sqrt(PARTS) * error
         least = min(self.coverage_by_std, default=COVERAGE)
         if COVERAGE - least > max(FAR_OFF, 3 * error):
             names = ("smallest", "second smallest", "second largest", "largest")
             part = names[self.coverage_by_std.index(least)]
             found.append(
-                Reason(Trust.CARE, f"in the quarter of the rows with the {part} std, intervals hold only {least:.0%}")
+                Reason(
+                    Trust.CARE, f"in the quarter of the rows with the {part} std, intervals hold only {percent(least)}"
+                )
             )
         return found
 
@@ -186,6 +190,11 @@ class Verdict(NamedTuple):
             text = f"the same mean with one constant std scores better ({scores.format(self.homoskedastic.nll)})"
             found.append(Reason(Trust.CARE, text))
         return found
+
+
+def percent(share: float) -> str:
+    """Format a share as a whole number of percent."""
+    return f"{100 * share:.0f} %"
 
 
 def judge(
