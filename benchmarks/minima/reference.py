@@ -21,7 +21,7 @@ from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture
-from heteroscope.phases import label, observe, observe_held_out
+from heteroscope.phases.labels import label, observe, observe_held_out
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.tile import Fit
@@ -77,7 +77,8 @@ def describe(fits: list[Fit], split: datasets.Split, activation: str) -> list[di
     for fit, mean, std in zip(fits, means, stds, strict=True):
         held_out = observe_held_out(split.y_test, mean[n:], std[n:], split.y_train)
         observables = observe(split.y_train, mean[:n], std[:n], held_out=held_out)
-        numbers = {**observables._replace(held_out=None)._asdict(), "held_out_score": held_out.score}
+        numbers = {f"held_out_{key}": value for key, value in held_out._asdict().items()}
+        numbers |= {key: value for key, value in observables._asdict().items() if key != "held_out"}
         found.append(
             {
                 "objective": round(fit.objective, 6),
@@ -85,7 +86,7 @@ def describe(fits: list[Fit], split: datasets.Split, activation: str) -> list[di
                 "phase": str(label(observables, runaway=fit.status == Status.RUNAWAY)),
                 "relative_gradient": float(f"{fit.relative_gradient:.3g}"),
                 "steps": fit.steps,
-                **{key: float(f"{value:.4g}") for key, value in numbers.items() if value is not None},
+                **{key: float(f"{value:.4g}") for key, value in numbers.items()},
             }
         )
     return found

@@ -69,7 +69,10 @@ def test_another_draw_shows_a_mean_that_follows_the_noise():
     y_test = truth.mean(x) + truth.std(x) * np.random.default_rng(1).normal(size=256)
     found = field_diagram(x, y, y_test=y_test, rhos=[0.9, 0.9999], gammas=[0.99])
     assert list(found.phase.values.ravel()) == [Phase.S, Phase.O_I]
-    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [Phase.UNKNOWN, Phase.UNKNOWN]
+    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [
+        Phase.UNKNOWN,
+        Phase.UNKNOWN,
+    ]
     cell = found.sel(rho=0.9, gamma=0.99).isel(seed=0)
     weight = field.chain(x, None).weights
     mean, std = (cell[name].values.astype(float) for name in ("mean", "std"))

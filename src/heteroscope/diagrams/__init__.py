@@ -2,6 +2,7 @@
 
 from heteroscope.diagrams.dataset import (
     CELL,
+    FIVE_PHASES,
     KINDS,
     PHASES,
     S_ADAPTS,
@@ -21,13 +22,14 @@ from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
 
 __all__ = [
-    "Agreement",
     "CELL",
     "CODES",
+    "FIVE_PHASES",
     "KINDS",
     "PHASES",
     "S_ADAPTS",
     "S_CONSTANT",
+    "Agreement",
     "agreement",
     "decode_words",
     "diagonal_cells",

@@ -20,7 +20,8 @@ from heteroscope.phases import FLAT_PRECISION, Phase, label, observe, observe_he
 # Dimensions of a cell, scores, and phases in their order of ties.
 CELL = ("rho", "gamma", "seed")
 SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps", "squared_score", "mean_energy", "precision_energy")
-PHASES = (Phase.U_I, Phase.U_II, Phase.S, Phase.O_II, Phase.O_I, Phase.NONE, Phase.UNKNOWN)
+FIVE_PHASES = (Phase.U_I, Phase.U_II, Phase.S, Phase.O_II, Phase.O_I)
+PHASES = (*FIVE_PHASES, Phase.NONE, Phase.UNKNOWN)
 # What figures and pages show: S is told apart by its std.
 S_CONSTANT, S_ADAPTS = "S_constant", "S_adapts"
 KINDS = (Phase.U_I, Phase.U_II, S_CONSTANT, S_ADAPTS, Phase.O_II, Phase.O_I, Phase.NONE, Phase.UNKNOWN)

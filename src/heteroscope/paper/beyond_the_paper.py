@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import t as student_t
 
 from heteroscope.core import defaults
-from heteroscope.diagrams import PHASES, agreement, majority_phase
+from heteroscope.diagrams import FIVE_PHASES, agreement, majority_phase
 from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks
 from heteroscope.paper.exhibit_plots import hysteresis_figure, penalty_figure, regret_figure
 from heteroscope.paper.exhibits import FIELD, TITLES, Diagrams, Exhibit, Output
@@ -58,8 +58,8 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
         f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
         f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
         f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} "
-        f"points tried instead of {points['grid']}. Zero lies within the 95 % interval of {len(gap)} runs (Student's t) on "
-        f"{int((table['regret'].abs() <= table['95 %, ±']).sum())} sets."
+        f"points tried instead of {points['grid']}. Zero lies within the 95 % interval of {len(gap)} runs (Student's "
+        f"t) on {int((table['regret'].abs() <= table['95 %, ±']).sum())} sets."
     )
     return Output(regret_figure(table), table, verdict)
 
@@ -164,7 +164,7 @@ def start_scale(found: Diagrams) -> Output:
     rows = [
         {
             "start": name,
-            **{f"{phase}, %": 100 * float(np.mean(phases[name] == phase)) for phase in PHASES},
+            **{f"{phase}, %": 100 * float(np.mean(phases[name] == phase)) for phase in FIVE_PHASES},
             "cells labelled unlike He's, %": 100 * float(np.mean(phases[name] != first)),
             "cells that end above He's objective, %": 100 * _above(one, found[names[0]]),
             "lowest test NLL": float(one["nll"].sel(split="test").mean("seed").min()),

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 
-from heteroscope.diagrams import PHASES, Agreement, agreement, diagonal_cells, majority_phase, over_seeds
+from heteroscope.diagrams import FIVE_PHASES, Agreement, agreement, diagonal_cells, majority_phase, over_seeds
 from heteroscope.paper.exhibits import FIELD, TITLES, Diagrams, Exhibit, Output, summary_parts
 from heteroscope.paper.formatting import number
 from heteroscope.paper.parts import Parts
@@ -192,10 +192,10 @@ def spread_by_phase(found: Diagrams) -> tuple[pd.DataFrame, str]:
         summary = over_seeds(diagram)
         overfitted += bool((summary["phase"] == Phase.O_I).any())
         for metric, title in SPREAD_METRICS.items():
-            cells = {phase: _median_cell(summary, metric, phase) for phase in PHASES}
+            cells = {phase: _median_cell(summary, metric, phase) for phase in FIVE_PHASES}
             there = {phase: std for phase, (_, std) in cells.items() if np.isfinite(std)}
             unsteady[metric] += max(there, key=lambda phase: there[phase]) == Phase.O_I
-            texts = {str(phase): _mean_and_std(*cells[phase]) for phase in PHASES}
+            texts = {str(phase): _mean_and_std(*cells[phase]) for phase in FIVE_PHASES}
             rows.append({"set, metric": f"{name}, {title}", **texts})
     counts = ", ".join(f"in the {title} on {unsteady[metric]}" for metric, title in SPREAD_METRICS.items())
     return pd.DataFrame(rows), f"Of the {overfitted} sets that have an O_I, seeds differ most there {counts}."

@@ -187,9 +187,7 @@ def _draw(ax: Axes, column: _Column, values: GridValues, scale: _ColourScale) ->
     if scale.logarithmic:
         values = np.maximum(values, np.finfo(float).tiny)  # zeros get the lowest colour instead of none
     shown = up_to_fold(values, cells)
-    image = ax.pcolormesh(
-        cells.rho_edges, cells.gamma_edges, shown.T, cmap=COLOURS, norm=scale.norm(), rasterized=True
-    )
+    image = ax.pcolormesh(cells.rho_edges, cells.gamma_edges, shown.T, cmap=COLOURS, norm=scale.norm(), rasterized=True)
     if cells.fold.size:
         cover_beyond_fold(ax, cells, "white")
     else:

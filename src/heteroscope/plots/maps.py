@@ -72,7 +72,9 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
         figure, axes = _panels(titles, legends)
         for ax, one, title in zip(axes[0], cells, titles, strict=True):
             diagram_axes(ax, one, n_ticks=6)
-            ax.pcolormesh(one.rho_edges, one.gamma_edges, up_to_fold(_colours(one), one).swapaxes(0, 1), rasterized=True)
+            ax.pcolormesh(
+                one.rho_edges, one.gamma_edges, up_to_fold(_colours(one), one).swapaxes(0, 1), rasterized=True
+            )
             if one.fold.size:
                 cover_beyond_fold(ax, one, tinted(PHASE_COLOURS[Phase.O_I], FULL))
             else:
