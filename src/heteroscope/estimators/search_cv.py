@@ -25,18 +25,19 @@ from heteroscope.search import (
     CandidateSearch,
     CrossValidation,
     Fold,
+    Point,
     SearchResult,
     check_family,
     choose_tails,
     final_std_scale,
     held_out_scores,
+    judge_folds,
     make_folds,
     results_table,
     search_diagonal,
     search_grid,
     search_stream,
     share_of_more_members,
-    squared_score,
     stream_fold,
 )
 from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
@@ -95,8 +96,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ----------
     rho_, gamma_ : float
         The chosen point.
-    phase_ : {"U_I", "U_II", "O_I", "O_II", "S"}
-        The phase of the final fit.
+    phase_ : {"U_I", "U_II", "O_I", "O_II", "S", "none"}
+        The phase of the networks at the chosen point, before their std is scaled, as in the path.
+    observables_ : Observables
+        The numbers that decide this phase, averaged over folds.
+    verdict_ : Verdict
+        What held-out rows say of the predictions, with the std scaled.
     std_scale_ : float
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
@@ -111,7 +116,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         All points, as columns for `pandas.DataFrame`.
     best_index_ : int
         Row of the chosen point in `cv_results_`.
-    observables_, status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
+    status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
         As in `HeteroskedasticRegressor`.
 
     See Also
@@ -236,9 +241,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
         more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
         n_held = sum(len(fold.held.y) for fold in folds)
         self.std_scale_ = final_std_scale(fold_scale, more, share, n_held) if self.calibrate else 1.0
-        self.held_out_scores_ = held_out_scores(best, folds, fold_scale, self.df_)
-        self._observe(trained, squared_score(best, tamed) / fold_scale**2)
+        self._judge(best, folds, given, fold_scale)
         return self
+
+    def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
+        """Store what held-out rows say: the phase of the chosen point, and the verdict on the predictions."""
+        self.observables_, self.phase_ = point.observables, str(point.phase)
+        self.held_out_scores_ = held_out_scores(point, folds, fold_scale, self.df_)
+        mean, std = point.held_out
+        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale, self.df_)
 
     def _bound_predictions(self, y: Float[np.ndarray, " point"]) -> None:
         """Store the bounds that these targets give for every network's mean and std."""
@@ -288,7 +299,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             search = partial(
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
             )
-        with progress_bar("searching", bool(self.verbose)) as progress:
+        with progress_bar("searching", bool(self.verbose), "steps") as progress:
             candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
             return search(candidates)
 
@@ -321,8 +332,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._keep_members([fits[result.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self.std_scale_, self.df_ = choose_tails(best, folds, self.family) if calibrate else (1.0, np.inf)
-        self.held_out_scores_ = held_out_scores(best, folds, self.std_scale_, self.df_)
-        self._observe(run.survey.sample, squared_score(best, folds) / self.std_scale_**2)
+        self._judge(best, folds, None, self.std_scale_)
         return self
 
 
