@@ -81,7 +81,7 @@ def test_the_floor_of_the_precision_holds_and_a_member_that_is_not_finite_is_no_
     members = random_members("relu", 0, 0.1)
     for layer in members[0].precision[-1:]:
         layer.bias[:] = -200.0
-    members[1].mean[0].weight[:] = 1e38
+    members[1].mean[0].weight[:] = np.inf
     mean, std = predict_members(stack_members(members), np.full((2, 2), 1e3), SCALING, "relu")
     np.testing.assert_allclose(std[0], 3.0 / np.sqrt(PRECISION_FLOOR), rtol=1e-6)
     assert not np.isfinite(mean[1]).any()

@@ -16,7 +16,7 @@ from heteroscope.data import Scaling
 from heteroscope.networks.architecture import Layer, Network, Params
 from heteroscope.networks.forward import evaluate_network, positive
 
-BLOCK = 1024  # rows evaluated at once, so that the hidden layers of all members stay in the processor's cache
+BLOCK = 512  # rows evaluated at once, so that the hidden layers of all members stay in the processor's cache
 MEAN_MARGIN = 0.25  # of the targets' range, by which a member's mean may leave it; measured in docs/research/tails.md
 PADDED_BLOCK = 8192  # rows that a compiled program evaluates at once
 SMALLEST_BLOCK = 64  # shorter blocks are padded to a power of two from here on, so that few shapes are compiled
@@ -68,8 +68,8 @@ def member_outputs(
         inputs = scaling.inputs(x[first : first + BLOCK])
         means.append(evaluate_network(members.mean, inputs, activation)[:, :, 0])
         outputs.append(positive(evaluate_network(members.precision, inputs, activation)))
-    mean = np.concatenate(means, axis=1).astype(np.float64)
-    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
+    mean = np.concatenate(means, axis=1)
+    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1)
 
 
 def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float[np.ndarray, "row feature"], int]]:
