@@ -14,9 +14,7 @@ from heteroscope.distributions import metrics
 
 FLAT_MEAN = 0.05  # the mean is flat if its std over the training rows is less than this share of the target's
 FLAT_PRECISION = 0.05  # the precision is flat if the std of log precision over the training rows is smaller
-MEMORISED = (
-    1.5  # the mean memorises if its share of residuals on held-out rows is more than this times the training rows'
-)
+MEMORISED = 1.5  # the mean memorises if its residual share on held-out rows is more than this times the training rows'
 HONEST_SCORE = 2.0  # the std holds on held-out rows if mean precision r^2 there lies between 1 / HONEST_SCORE and this
 RETRACED_STD = 0.05  # the std follows each residual if mean (std - |r|)^2 / mean r^2 is smaller; 0.40 for honest noise
 
