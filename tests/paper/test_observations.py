@@ -27,7 +27,8 @@ def labelled(on_diagonal, nll):
         scores[k, 2 - k, :, 1] = score
     cell = ("rho", "gamma", "seed")
     return xr.Dataset(
-        {"phase": (cell, phase.astype(str))} | dict.fromkeys(("nll", "mean_mse", "std_mse"), ((*cell, "split"), scores)),
+        {"phase": (cell, phase.astype(str))}
+        | dict.fromkeys(("nll", "mean_mse", "std_mse"), ((*cell, "split"), scores)),
         coords={"rho": RHOS, "gamma": RHOS, "split": ["train", "test"]},
     )
 
