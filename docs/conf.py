@@ -1,7 +1,7 @@
 """Settings of the documentation site, which `make docs` builds into site/. It opens from disk, without the web.
 
 The pages are written to be read in the repository, where links go to files. `adapt_links` lets the pages of the
-repository's root stand beside those of docs/ on the site, and formulas become MathML, which browsers show by themselves.
+repository's root stand beside those of docs/ on the site, and formulas become MathML, which browsers show themselves.
 """
 
 import re
@@ -20,7 +20,7 @@ ROOT_PAGES |= {"CODE_OF_CONDUCT.md": "project/code-of-conduct.md", "README.md": 
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 project = "heteroscope"
-copyright = "the heteroscope developers"  # noqa: A001 (the name that Sphinx reads)
+copyright = "the heteroscope developers"
 release = heteroscope.__version__
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["gallery/*.zip", "gallery/sg_execution_times.rst", "sg_execution_times.rst"]

@@ -2,8 +2,8 @@
 Let Optuna choose the point
 ===========================
 
-The search of ``HeteroskedasticRegressorCV`` needs no tuning. Those who tune everything with Optuna can tune (rho, gamma)
-as well: ``OptunaObjective`` scores a trial by cross-validated NLL and lets a pruner stop it early.
+The search of ``HeteroskedasticRegressorCV`` needs no tuning. Those who tune everything with Optuna can tune
+(rho, gamma) as well: ``OptunaObjective`` scores a trial by cross-validated NLL and lets a pruner stop it early.
 """
 
 import logging
