@@ -272,16 +272,15 @@ def judge(
 def _scores(y: Float[np.ndarray, " held"], moments: tuple[Any, ...], weight: Float[np.ndarray, " held"]) -> Scores:
     """Return the scores of one model; `moments` are its mean and std, or its distribution."""
     forecast: tuple[Any, ...] = (y, *moments)
-    weights: dict[str, Any] = {"sample_weight": weight}
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    error = metrics.mean_mse(*forecast, **weights)
+    error = metrics.mean_mse(*forecast, sample_weight=weight)
     return Scores(
         rmse=float(np.sqrt(error)),
         r2=1.0 - error / variance if variance > 0 else np.nan,
-        nll=metrics.nll(*forecast, **weights),
-        crps=metrics.crps(*forecast, **weights),
-        coverage=metrics.interval_coverage(*forecast, **weights),
-        width=metrics.interval_width(*forecast, **weights),
+        nll=metrics.nll(*forecast, sample_weight=weight),
+        crps=metrics.crps(*forecast, sample_weight=weight),
+        coverage=metrics.interval_coverage(*forecast, sample_weight=weight),
+        width=metrics.interval_width(*forecast, sample_weight=weight),
     )
 
 

@@ -54,7 +54,8 @@ class Point(NamedTuple):
     def observables(self) -> Observables:
         """Observables of the networks, before the std is capped or scaled, averaged over folds."""
         *training, held_out = zip(*(result.observables for result in self.results), strict=True)
-        return Observables(*(float(np.mean(values)) for values in training), average_held_out(held_out, self._sizes))
+        averages = [float(np.mean(values)) for values in training]
+        return Observables._make([*averages, average_held_out(held_out, self._sizes)])
 
     @property
     def phase(self) -> Phase:
