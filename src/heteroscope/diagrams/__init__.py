@@ -1,5 +1,6 @@
 """Phase diagrams: Datasets of networks or of the field theory over (rho, gamma)."""
 
+from heteroscope.diagrams.bayesian import posterior_diagram
 from heteroscope.diagrams.dataset import (
     CELL,
     PHASES,
@@ -27,6 +28,7 @@ __all__ = [
     "open_diagram",
     "over_seeds",
     "phase_diagram",
+    "posterior_diagram",
     "std_over_seeds",
     "without_rows",
 ]

@@ -1,6 +1,18 @@
 """Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
+from heteroscope.field.bayesian import (
+    Diagnostics,
+    EvidenceSurface,
+    LevelPrior,
+    Posterior,
+    Predictive,
+    Samples,
+    evidence_surface,
+    posterior,
+    posterior_graph,
+    solve_posteriors,
+)
 from heteroscope.field.branches import Branch, Hysteresis, branch, hysteresis
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
@@ -36,6 +48,12 @@ __all__ = [
     "Solution",
     "Status",
     "Table",
+    "Diagnostics",
+    "EvidenceSurface",
+    "LevelPrior",
+    "Posterior",
+    "Predictive",
+    "Samples",
     "branch",
     "chain",
     "energy",
@@ -55,5 +73,9 @@ __all__ = [
     "solve_graph",
     "solve_grid",
     "state",
+    "evidence_surface",
+    "posterior",
+    "posterior_graph",
+    "solve_posteriors",
     "table",
 ]

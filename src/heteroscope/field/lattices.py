@@ -40,6 +40,9 @@ class Lattice(Protocol):
     def weights(self) -> Field:
         """Weight of each point in the likelihood; 1 for every point of an even grid with a uniform density."""
 
+    def degree(self) -> Field:
+        """Return the diagonal of K."""
+
     def laplacian(self, field: Field) -> Field:
         """Return K f, from differences along edges, so that a constant gives exactly zero."""
 
@@ -57,7 +60,7 @@ class Lattice(Protocol):
 
 # Factor of the diagonal, a few units in the last place: it keeps rounding from making a stiff chain indefinite. The
 # error is a constant field, since K maps constants to zero; each solve corrects it from the sum of its rows.
-_DIAGONAL_MARGIN = 1.0 + 8.0 * np.finfo(float).eps
+DIAGONAL_MARGIN = 1.0 + 8.0 * np.finfo(float).eps
 
 
 class Chain(NamedTuple):
@@ -95,7 +98,7 @@ class Chain(NamedTuple):
 
     def solve(self, diagonal: Field, scale: float, right: Field) -> Field:
         """Return (diag + scale K)^-1 right: a tridiagonal Cholesky factorisation, O(n), then correct the constant."""
-        *_, solution, info = dptsv(diagonal + _DIAGONAL_MARGIN * scale * self.degree(), -scale * self.stiffness, right)
+        *_, solution, info = dptsv(diagonal + DIAGONAL_MARGIN * scale * self.degree(), -scale * self.stiffness, right)
         if info:
             raise ArithmeticError(f"the tridiagonal system is not positive definite at row {info}")
         return solution + (right.sum() - inner(diagonal, solution)) / diagonal.sum()
@@ -104,8 +107,8 @@ class Chain(NamedTuple):
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
     ) -> tuple[Field, Field] | None:
         """Solve for both fields, unknowns interleaved so that the bandwidth is 2; then correct both constants."""
-        bands = self._pair_bands(diagonals, coupling, scales)
-        bands[0] *= _DIAGONAL_MARGIN
+        bands = self.pair_bands(diagonals, coupling, scales)
+        bands[0] *= DIAGONAL_MARGIN
         *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
         if info:
             return None
@@ -129,7 +132,7 @@ class Chain(NamedTuple):
         right: Float[np.ndarray, "unknown column"],
     ) -> Float[np.ndarray, "unknown column"]:
         """Solve the same system at a saddle, for several right sides: LU with row exchanges."""
-        lower = self._pair_bands(diagonals, coupling, scales)
+        lower = self.pair_bands(diagonals, coupling, scales)
         bands = np.zeros((7, lower.shape[1]), order="F")
         bands[4:] = lower
         bands[3, 1:] = lower[1, :-1]
@@ -139,7 +142,7 @@ class Chain(NamedTuple):
             raise ArithmeticError(f"the Hessian is exactly singular at unknown {info}")
         return solution
 
-    def _pair_bands(
+    def pair_bands(
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float]
     ) -> Float[np.ndarray, "3 unknown"]:
         """Return the lower bands of the matrix of both fields, unknowns interleaved."""
