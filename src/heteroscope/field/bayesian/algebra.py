@@ -226,7 +226,7 @@ def _parallel_sums(
     Plain floats: one pass over the chain costs less than a few calls of NumPy for each point.
     """
     x = y = z = 0.0
-    result = [(x, y, z)]
+    xs, ys, zs = [x], [y], [z]
     for a, b, c, s, t in zip(first[:-1], coupling[:-1], second[:-1], by_first, by_second, strict=True):
         a, b, c = a + x, b + y, c + z
         # (E^-1 + S^-1)^-1 = E (E + S)^-1 S
@@ -235,8 +235,10 @@ def _parallel_sums(
         x = s * (a * q - b * b) / determinant
         y = s * t * b / determinant
         z = t * (c * p - b * b) / determinant
-        result.append((x, y, z))
-    return np.array(result).T
+        xs.append(x)
+        ys.append(y)
+        zs.append(z)
+    return np.array([xs, ys, zs])
 
 
 class BandedMass(NamedTuple):

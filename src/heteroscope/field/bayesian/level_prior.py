@@ -18,12 +18,14 @@ from scipy.special import gammaln
 
 from heteroscope.core import InputError
 from heteroscope.field.bayesian.algebra import Algebra, Rows
-from heteroscope.field.lattices import Field
+from heteroscope.field.lattices import Chain, Field
 from heteroscope.field.problem import Problem
 
-_DRAWN = 2**18  # numbers drawn to estimate the share of proposals that are accepted
+_DRAWN = 2**17  # numbers drawn to estimate the share of proposals that are accepted
 _FEWEST_DRAWS = 64
 _SEED = 0  # of these proposals: the same ones for every beta, so that a surface of evidences is smooth
+_REACH = 30.0  # of the grid of precisions, in units of a typical one
+_MOST_CELLS = 2000  # of that grid; only a stiff penalty needs more, and of its proposals enough are accepted
 _FEWEST_ACCEPTED = 20.0  # proposals that must effectively be accepted for an estimate
 
 
@@ -123,10 +125,39 @@ def log_prior_constant(target: Target) -> tuple[float, float]:
         return float(gaussian), 0.0
     _, log_chance = _propose(target, max(_FEWEST_DRAWS, _DRAWN // n), np.random.default_rng(_SEED))
     chance = np.exp(log_chance)
-    if not chance.sum() ** 2 > _FEWEST_ACCEPTED * np.sum(chance**2):
+    if chance.sum() ** 2 > _FEWEST_ACCEPTED * np.sum(chance**2):
+        log_share, error = np.log(chance.mean()), chance.std() / chance.mean() / np.sqrt(len(chance))
+    else:
+        log_share, error = _integrate_along_chain(target)
+    return float(gaussian + shape * np.log(rate) - gammaln(shape) - log_share), float(error)
+
+
+def _integrate_along_chain(target: Target) -> tuple[float, float]:
+    """Return log P by quadrature from point to point; NaN on a graph, and where the grid would be too large.
+
+    f_1 = g_1,  f_{i+1}(l) = g_{i+1}(l) integral N(l - l'; 0, s_i^2) f_i(l') dl',  g_i(l) = l^((shape - 1) w_i/n)
+    exp(-rate w_i l/n),  s_i^2 = 1 / (2 beta k_i),  P = rate^shape / Gamma(shape) integral f_n
+    """
+    lattice, (shape, rate), n = target.problem.lattice, target.prior, len(target.weights)
+    if not isinstance(lattice, Chain):
         return float("nan"), float("inf")
-    error = float(chance.std() / chance.mean() / np.sqrt(len(chance)))
-    return float(gaussian + shape * np.log(rate) - gammaln(shape) - np.log(chance.mean())), error
+    steps = (2.0 * target.problem.beta * lattice.stiffness) ** -0.5
+    size = min(max(1.0, (rate**2 * np.sum(steps**2)) ** (1.0 / 3.0)), n) / rate  # how far a typical precision reaches
+    spacing = min(float(steps.min()) / 2.0, size / 40.0)
+    n_cells = int(_REACH * size / spacing)
+    if n_cells > _MOST_CELLS:
+        return float("nan"), float("inf")
+    grid = spacing * (np.arange(n_cells) + 0.5)
+    exponents = target.weights / n
+    log_total, f = shape * np.log(rate) - gammaln(shape) + np.log(spacing), np.ones(n_cells)
+    for i, exponent in enumerate(exponents):
+        if i > 0:
+            if i == 1 or not np.isclose(steps[i - 1], steps[i - 2], rtol=1e-9):
+                kernel = np.exp(-0.5 * ((grid[:, None] - grid) / steps[i - 1]) ** 2)
+            f = kernel @ f * (spacing / steps[i - 1] / np.sqrt(2.0 * np.pi))
+        f = f * np.exp(exponent * ((shape - 1.0) * np.log(grid) - rate * grid))
+        log_total, f = log_total + np.log(f.sum()), f / f.sum()
+    return float(log_total), 0.0
 
 
 def _propose(target: Target, n_draws: int, rng: np.random.Generator) -> tuple[Rows, Float[np.ndarray, " row"]]:
