@@ -106,7 +106,9 @@ def _describe_cell(
 ) -> dict[str, np.ndarray | list[float] | float | str]:
     """Score and label one cell, and gather what else the Dataset holds of it."""
     seen = found.predictive
-    scores = score(draws, dict.fromkeys(draws, seen.mean), dict.fromkeys(draws, seen.std), found.status, lattice.weights)
+    scores = score(
+        draws, dict.fromkeys(draws, seen.mean), dict.fromkeys(draws, seen.std), found.status, lattice.weights
+    )
     n_gaps = len(seen.mean) - 1
     energies = {
         "mean_energy": lattice.dirichlet(seen.mean) / n_gaps,

@@ -71,7 +71,13 @@ def posterior_figure(
         upper.plot(x[shown], found.problem.y[shown], "o", color=GREY, markersize=2.0, markeredgewidth=0, label="data")
         for width, alpha, label in ((seen.std, 0.15, "new $y$"), (seen.epistemic, 0.45, "mean field")):
             upper.fill_between(
-                x, seen.mean - 2 * width, seen.mean + 2 * width, color=BLUE, alpha=alpha, lw=0, label=rf"{label}, $\pm$2 std"
+                x,
+                seen.mean - 2 * width,
+                seen.mean + 2 * width,
+                color=BLUE,
+                alpha=alpha,
+                lw=0,
+                label=rf"{label}, $\pm$2 std",
             )
         upper.plot(x, seen.mean, color=BLUE)
         lower.fill_between(x, low, high, color=VERMILION, alpha=0.3, lw=0, label="5 % to 95 % of the draws")
@@ -153,11 +159,15 @@ def posterior_maps(diagrams: Mapping[str, xr.Dataset]) -> Figure:
     legend = {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], _PHASE_TINT), lw=0) for phase in present}
     legend["runaway: no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch="/////", linewidth=0.5)
     with house_style():
-        figure, axes = panel_grid(2, len(cells), (1.9, 1.9), ([0.2] * (len(cells) - 1), 0.2), Margins(0.75, 0.6, 0.85, 0.3))
+        figure, axes = panel_grid(
+            2, len(cells), (1.9, 1.9), ([0.2] * (len(cells) - 1), 0.2), Margins(0.75, 0.6, 0.85, 0.3)
+        )
         for column, (name, one, values) in enumerate(zip(diagrams, cells, scores, strict=True)):
             upper, lower = axes[0, column], axes[1, column]
             _draw_phases(upper, one)
-            image = lower.pcolormesh(one.rho_edges, one.gamma_edges, values.T, norm=norm, cmap="viridis_r", rasterized=True)
+            image = lower.pcolormesh(
+                one.rho_edges, one.gamma_edges, values.T, norm=norm, cmap="viridis_r", rasterized=True
+            )
             upper.set_title(literal(name), fontsize=9)
             lower.set_xlabel(r"$\rho$", labelpad=1)
             for ax in (upper, lower):

@@ -13,7 +13,7 @@ pivots are 2 x 2 blocks and written as parallel sums, which need no subtraction:
     E_i = C_i + (E_{i-1}^-1 + S_{i-1}^-1)^-1,    S_i = diag(s1 k_i, s2 k_i),    (A^-1)_ii = (E_i + E'_i - C_i)^-1
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -37,6 +37,7 @@ class Smooth(NamedTuple):
     log_det: Float[np.ndarray, " row"]
 
 
+@runtime_checkable
 class PairFactor(Protocol):
     """A factorised matrix of both fields."""
 
@@ -51,6 +52,7 @@ class PairFactor(Protocol):
         """Turn standard normals into draws with the inverse as covariance."""
 
 
+@runtime_checkable
 class MassFactor(Protocol):
     """A factorised mass matrix M."""
 
@@ -68,6 +70,7 @@ class MassFactor(Protocol):
         """Return x'M x of each row x."""
 
 
+@runtime_checkable
 class Algebra(Protocol):
     """What posteriors need of a lattice."""
 
@@ -387,7 +390,9 @@ def _dense_laplacian(graph: Graph) -> Float[np.ndarray, "point point"]:
     return matrix
 
 
-def _factorise(diagonal: Float[np.ndarray, " n"], off: Float[np.ndarray, " n_less_one"]) -> tuple[Field, Field]:
+def _factorise(
+    diagonal: Float[np.ndarray, " n"], off: Float[np.ndarray, " m"]
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " m"]]:
     """Return D and the unit bidiagonal L of a tridiagonal L D L'."""
     pivots, factor, info = dpttrf(diagonal, off)
     if info:

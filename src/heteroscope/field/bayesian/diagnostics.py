@@ -13,8 +13,9 @@ from scipy.fft import next_fast_len
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-Draws = Float[np.ndarray, "chain draw *quantity"]
+Draws = Float[np.ndarray, "_chain _draw *quantity"]
 Quantities = Float[np.ndarray, "*quantity"]
+
 
 class Diagnostics(NamedTuple):
     """How well chains have mixed.
@@ -99,7 +100,7 @@ def _ess(draws: Draws) -> Quantities:
     return np.where(constant, total, total / np.maximum(time, 1.0 / np.log10(total)))
 
 
-def _autocovariance(draws: Draws) -> Float[np.ndarray, "chain lag *quantity"]:
+def _autocovariance(draws: Draws) -> Float[np.ndarray, "_chain _lag *quantity"]:
     """Return the autocovariance of each chain at all lags, by FFT."""
     n = draws.shape[1]
     centred = draws - draws.mean(axis=1, keepdims=True)

@@ -229,9 +229,7 @@ def _variational(target: Target, sampling: Sampling, x: Field | None) -> Posteri
         found.precision,
         np.sqrt(found.precision_variance),
         predictive(found.mean, found.mean_variance, found.logs / (target.logs * found.precision)),
-        Samples(
-            (found.mean + by_mean)[None], (found.precision * np.exp(by_precision / found.precision - shift))[None]
-        ),
+        Samples((found.mean + by_mean)[None], (found.precision * np.exp(by_precision / found.precision - shift))[None]),
         found.log_evidence,
         found.log_evidence_error,
         None,

@@ -24,8 +24,9 @@ from scipy.special import expit
 
 from heteroscope.field.bayesian.algebra import MassFactor, Rows
 from heteroscope.field.bayesian.level_prior import Target
-from heteroscope.field.bayesian.variational import smooth_mean
 from heteroscope.field.lattices import Field
+
+Stack = Float[np.ndarray, "*row point"]
 
 _ACCEPTANCE = {"hmc": 0.8, "langevin": 0.6}  # aimed at while the step is adapted; the optima for many unknowns
 _MEAN_LENGTH = 2.0  # of a Hamiltonian trajectory, in units in which the curvature is one; a quarter of a turn is 1.6
@@ -41,19 +42,19 @@ class Softplus(NamedTuple):
 
     scale: Field
 
-    def precision(self, z: Rows) -> Rows:
+    def precision(self, z: Stack) -> Stack:
         """Return c log(1 + exp(z / c))."""
         return self.scale * np.logaddexp(0.0, z / self.scale)
 
-    def jacobian(self, z: Rows) -> Rows:
+    def jacobian(self, z: Stack) -> Stack:
         """Return the derivative of the precision by z."""
         return expit(z / self.scale)
 
-    def clip(self, z: Rows) -> Rows:
+    def clip(self, z: Stack) -> Stack:
         """Keep a divergent trajectory, which will be rejected, within the range of floats."""
         return np.maximum(np.nan_to_num(z, posinf=_LARGEST), -_FURTHEST * self.scale)
 
-    def inverse(self, precision: Rows) -> Rows:
+    def inverse(self, precision: Stack) -> Stack:
         """Return the z of a precision."""
         return precision + self.scale * np.log(-np.expm1(-precision / self.scale))
 
@@ -126,12 +127,13 @@ class Sampler(NamedTuple):
 def prepare_sampler(target: Target, precision: Field) -> Sampler:
     """Return the sampler whose coordinates and mass matrix fit the posterior around these precisions."""
     problem = target.problem
-    _, variance, _ = smooth_mean(target, precision)
+    pull = target.weights * precision
+    variance = target.algebra.smooth(pull[None], 2.0 * problem.alpha, np.zeros((1, len(pull)))).variance[0]
     stiff = 2.0 * problem.beta * target.algebra.lattice.degree()
     softplus = Softplus((target.logs / precision**2 + stiff) ** -0.5)
     z = softplus.inverse(precision)
     jacobian = softplus.jacobian(z)
-    left = np.maximum(target.logs - 0.5 * target.weights * precision * variance, target.weights / len(z))
+    left = np.maximum(target.logs - 0.5 * pull * variance, target.weights / len(z))
     diagonal = left * (jacobian / precision) ** 2 + jacobian * (1.0 - jacobian) / softplus.scale**2
     mass = target.algebra.mass(diagonal, jacobian, 2.0 * problem.beta)
     return Sampler(Density(target, softplus), mass, z)
