@@ -9,7 +9,7 @@ from time import process_time
 import numpy as np
 
 from heteroscope import field
-from heteroscope.datasets.simulated import field_draw, field_draws, field_truth
+from heteroscope.datasets.simulated import field_draw, field_draws
 
 #: (rho, gamma): nearly Gaussian ones first.
 CELLS = ((0.5, 0.5), (0.9, 0.3), (0.999, 0.5), (0.99, 0.01), (0.9999, 0.9), (0.999999, 0.5))
@@ -67,7 +67,6 @@ def measure_time() -> None:
     """Print processor seconds at 4096 points, and the effective sample size of the sampler."""
     print(f"\n## Time, sine, {LARGE} points, rho = 0.9, gamma = 0.3\n")
     x, y = field_draw("sine", LARGE)
-    truth = field_truth("sine", LARGE)
     solve = _fastest(lambda: field.solve(x, y, 0.9, 0.3))
     print("| what | processor seconds | solves |\n|---|---:|---:|")
     for method, n_draws in (("laplace", 1), ("laplace", 100), ("variational", 100)):
@@ -81,9 +80,8 @@ def measure_time() -> None:
     bulk, tail = found.diagnostics.ess_bulk.min(), found.diagnostics.ess_tail.min()
     print(
         f"\nhmc, 4 chains of 200 + 400 draws: {seconds:.0f} processor seconds, smallest bulk ESS {bulk:.0f}, tail ESS "
-        f"{tail:.0f}, largest R-hat {found.diagnostics.r_hat.max():.3f}, acceptance {found.diagnostics.acceptance:.2f}, "
-        f"{found.diagnostics.leapfrogs:.1f} leapfrogs per draw; mean within 2 std of the truth at "
-        f"{np.mean(np.abs(found.mean - truth.mean(x)) < 2 * found.mean_std):.0%} of the points"
+        f"{tail:.0f}, largest R-hat {found.diagnostics.r_hat.max():.3f}, "
+        f"acceptance {found.diagnostics.acceptance:.2f}, {found.diagnostics.leapfrogs:.1f} leapfrogs per draw"
     )
 
 

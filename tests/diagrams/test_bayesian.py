@@ -1,4 +1,4 @@
-"""The diagram of the posterior mean: its cells are those of `field.posterior`, and the surface those of its evidence."""
+"""The diagram of the posterior mean and the surface of evidences: their cells are those of `field.posterior`."""
 
 import numpy as np
 import pytest

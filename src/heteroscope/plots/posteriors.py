@@ -213,7 +213,7 @@ def epistemic_figure(
     matplotlib.figure.Figure
     """
     positions = np.asarray(x, float)
-    values: dict[str, Float[np.ndarray, "_"]] = {name: np.asarray(one, float) for name, one in stds.items()}
+    values: dict[str, Float[np.ndarray, _]] = {name: np.asarray(one, float) for name, one in stds.items()}
     lowest = min(float(one.min()) for one in values.values())
     highest = max(float(one.max()) for one in values.values())
     with house_style():

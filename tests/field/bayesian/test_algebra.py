@@ -1,4 +1,4 @@
-"""Banded and dense algebra against numpy's inverses and determinants, on an uneven chain and the same chain as a graph."""
+"""Banded and dense algebra against numpy: an uneven chain, and the same chain as a graph."""
 
 import numpy as np
 import pytest

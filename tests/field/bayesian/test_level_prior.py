@@ -9,8 +9,10 @@ from heteroscope.field.bayesian import level_prior
 from heteroscope.field.bayesian.algebra import algebra
 from heteroscope.field.bayesian.level_prior import LevelPrior, Target, draw_precisions, draw_prior, log_prior_constant
 
+PRIOR = LevelPrior(2.5, 1.3)
 
-def target(n, beta, prior=LevelPrior(2.5, 1.3)):
+
+def target(n, beta, prior=PRIOR):
     x = np.linspace(-1, 1, n)
     problem = field.state(field.chain(x), np.sin(x), 0.5, 0.5)
     return Target(algebra(problem.lattice), problem._replace(beta=beta), prior)

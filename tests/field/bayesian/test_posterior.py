@@ -23,8 +23,8 @@ def draw(n, seed=0):
 def test_a_stiff_precision_leaves_the_dense_gaussian_process(method):
     """Laplace's Gaussian also moves the level l; given the level, it is the GP.
 
-    The Hessian of the mean and the level is [[A, r], [r', D]] with A the GP's, so its inverse has A^-1 + s s' / (D - r's)
-    with s = A^-1 r as its first block.
+    The Hessian of the mean and the level is [[A, r], [r', D]] with A the GP's. With s = A^-1 r the first block of its
+    inverse is A^-1 + s s' / (D - r's).
     """
     x, y = draw(60)
     alpha = 0.02

@@ -7,9 +7,9 @@ with S = (diag(w l) + 2 alpha K)^-1 and m its mean, is
            + sum_i w_i/2 l_i (m_i - y_i)^2 + alpha m'K m + 1/2 log det(diag(w l) + 2 alpha K)
     dU/dl_i = b_i - a_i / l_i + 2 beta (K l)_i + w_i/2 ((m_i - y_i)^2 + S_ii)
 
-Both cost O(n) on a chain. Sampled is z with l = c log(1 + exp(z / c)): the log of the precision where l is small, and the
-precision itself where it is large beside c, since a stiff penalty ties neighbours by their differences and not by their
-ratios. c_i is the std of l_i for fixed neighbours. The Jacobian is J = 1 / (1 + exp(-z / c)). The mass matrix is the
+Both cost O(n) on a chain. Sampled is z with l = c log(1 + exp(z / c)): the log of the precision where l is small, and
+the precision itself where it is large beside c, since a stiff penalty ties neighbours by their differences and not by
+their ratios. c_i is the std of l_i for fixed neighbours. The Jacobian is J = 1 / (1 + exp(-z / c)). The mass matrix is the
 curvature at the variational fit, with what the mean takes up of each point's information (its leverage w l S_ii) left
 out, which keeps it a band:
 

@@ -8,9 +8,10 @@ l_i^2) / l_i, so the two are iterated until nothing changes:
     A_i = a_i (1 + G_ii / l_i^2),    l = arg min sum_i (B_i l_i - A_i log l_i) + beta l'K l,
     B_i = b_i + w_i/2 (r_i^2 + S_ii),    G = (diag(A / l^2) + 2 beta K)^-1
 
-The rounds are accelerated in log precision by squared extrapolation (Varadhan and Roland 2008): two rounds, then a leap
-along their difference. a and b are the coefficients of log precision and of precision. Both limits are exact: without a penalty l is the mean
-(a + 1) / B of a Gamma distribution, and for a stiff precision that of the Gamma distribution of the level.
+a and b are the coefficients of log precision and of precision. Both limits are exact: without a penalty l is the mean
+(a + 1) / B of a Gamma distribution, and for a stiff precision that of the Gamma distribution of the level. The rounds
+are accelerated in log precision by squared extrapolation (Varadhan and Roland 2008): two rounds, then a leap along
+their difference.
 """
 
 from typing import NamedTuple
