@@ -14,6 +14,7 @@ from heteroscope import field
 from heteroscope.core import FIELD_GRID, Progress
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, score
 
+_SPREADS = ("mean_spread", "log_precision_spread")
 _PARTS = ("mean", "std", "aleatoric", "epistemic")
 
 
@@ -81,7 +82,7 @@ def posterior_diagram(
             **{name: ((*CELL, "split"), gather(name)) for name in SCORES},
             **{
                 name: (CELL, gather(name))
-                for name in ("log_precision_spread", "status", "phase", "log_evidence", "r_hat", "precision_level")
+                for name in (*_SPREADS, "status", "phase", "log_evidence", "r_hat", "precision_level")
             },
             **{name: ((*CELL, "row"), gather(name).astype(np.float32)) for name in _PARTS},
             "x": (("row", "feature"), np.asarray(x, float)[:, None]),

@@ -13,13 +13,14 @@ from heteroscope.field.bayesian import (
     posterior_graph,
     solve_posteriors,
 )
-from heteroscope.field.branches import Branch, Hysteresis, branch, hysteresis
+from heteroscope.field.branches import Branch, branch
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
 from heteroscope.field.folding import Bifurcation, fold, fold_curve
 from heteroscope.field.graphs import Graph, Table, table
 from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
-from heteroscope.field.lattices import Chain, chain
+from heteroscope.field.lattices import Chain, Lattice, chain
+from heteroscope.field.powers import DenseLattice, stiffened
 from heteroscope.field.problem import (
     Equations,
     Fields,
@@ -32,11 +33,13 @@ from heteroscope.field.problem import (
     state,
 )
 from heteroscope.field.solver import minima, solve, solve_graph
+from heteroscope.field.sweeps import Hysteresis, hysteresis, hysteresis_on, last_finite, last_finite_curve
 
 __all__ = [
     "Bifurcation",
     "Branch",
     "Chain",
+    "DenseLattice",
     "Diagnostics",
     "Equations",
     "EvidenceSurface",
@@ -45,6 +48,7 @@ __all__ = [
     "Graph",
     "GridSolution",
     "Hysteresis",
+    "Lattice",
     "LevelPrior",
     "NoiseAverage",
     "Posterior",
@@ -64,6 +68,9 @@ __all__ = [
     "gradient",
     "hessian_product",
     "hysteresis",
+    "hysteresis_on",
+    "last_finite",
+    "last_finite_curve",
     "minima",
     "minimise",
     "noise_average",
@@ -77,5 +84,6 @@ __all__ = [
     "solve_grid",
     "solve_posteriors",
     "state",
+    "stiffened",
     "table",
 ]

@@ -40,9 +40,6 @@ class Lattice(Protocol):
     def weights(self) -> Field:
         """Weight of each point in the likelihood; 1 for every point of an even grid with a uniform density."""
 
-    def degree(self) -> Field:
-        """Return the diagonal of K."""
-
     def laplacian(self, field: Field) -> Field:
         """Return K f, from differences along edges, so that a constant gives exactly zero."""
 
@@ -61,6 +58,23 @@ class Lattice(Protocol):
 # Factor of the diagonal, a few units in the last place: it keeps rounding from making a stiff chain indefinite. The
 # error is a constant field, since K maps constants to zero; each solve corrects it from the sum of its rows.
 DIAGONAL_MARGIN = 1.0 + 8.0 * np.finfo(float).eps
+
+
+def correct_constants(
+    diagonals: tuple[Field, Field], coupling: Field, right: tuple[Field, Field], solution: tuple[Field, Field]
+) -> tuple[Field, Field] | None:
+    """Add to both fields the constants that make the sums of their rows exact; None unless positive definite."""
+    first, second = solution
+    a, b, c = diagonals[0].sum(), coupling.sum(), diagonals[1].sum()
+    determinant = a * c - b * b
+    if determinant <= 0.0:
+        return None
+    missing_first = right[0].sum() - inner(diagonals[0], first) - inner(coupling, second)
+    missing_second = right[1].sum() - inner(coupling, first) - inner(diagonals[1], second)
+    return (
+        first + (c * missing_first - b * missing_second) / determinant,
+        second + (a * missing_second - b * missing_first) / determinant,
+    )
 
 
 class Chain(NamedTuple):
@@ -112,17 +126,7 @@ class Chain(NamedTuple):
         *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
         if info:
             return None
-        first, second = solution[0::2], solution[1::2]
-        a, b, c = diagonals[0].sum(), coupling.sum(), diagonals[1].sum()
-        determinant = a * c - b * b
-        if determinant <= 0.0:
-            return None
-        missing_first = right[0].sum() - inner(diagonals[0], first) - inner(coupling, second)
-        missing_second = right[1].sum() - inner(coupling, first) - inner(diagonals[1], second)
-        return (
-            first + (c * missing_first - b * missing_second) / determinant,
-            second + (a * missing_second - b * missing_first) / determinant,
-        )
+        return correct_constants(diagonals, coupling, right, (solution[0::2], solution[1::2]))
 
     def solve_indefinite_pair(
         self,

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError
-from heteroscope.diagrams import PHASES
+from heteroscope.diagrams import KINDS
 from heteroscope.field import EvidenceSurface, Posterior
 from heteroscope.plots.cells import Cells, read_cells, summarised
 from heteroscope.plots.panels import Margins, diagram_axes, draw_diagonal, hatch_cells, legend_below, panel_grid, tinted
@@ -22,9 +22,9 @@ from heteroscope.plots.style import (
     GREEN,
     GREY,
     INK,
+    LEGEND_NAMES,
     ORANGE,
     PHASE_COLOURS,
-    PHASE_NAMES,
     PURPLE,
     STAR,
     VERMILION,
@@ -155,8 +155,8 @@ def posterior_maps(diagrams: Mapping[str, xr.Dataset]) -> Figure:
     scores = [summarised(diagram, "nll", "test") for diagram in diagrams.values()]
     low = float(np.nanmin([np.nanmin(one) for one in scores]))
     norm = PowerNorm(0.4, low, low + 5.0)
-    present = [phase for phase in PHASES if any((one.phase == phase).any() for one in cells)]
-    legend = {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], _PHASE_TINT), lw=0) for phase in present}
+    present = [phase for phase in KINDS if any((one.kind == phase).any() for one in cells)]
+    legend = {LEGEND_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], _PHASE_TINT), lw=0) for phase in present}
     legend["runaway: no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch="/////", linewidth=0.5)
     with house_style():
         figure, axes = panel_grid(
@@ -186,9 +186,9 @@ def posterior_maps(diagrams: Mapping[str, xr.Dataset]) -> Figure:
 
 
 def _draw_phases(ax: Axes, cells: Cells) -> None:
-    colours = np.ones((*cells.phase.shape, 3))
-    for phase in PHASES:
-        colours[cells.phase == phase] = tinted(PHASE_COLOURS[phase], _PHASE_TINT)
+    colours = np.ones((*cells.kind.shape, 3))
+    for phase in KINDS:
+        colours[cells.kind == phase] = tinted(PHASE_COLOURS[phase], _PHASE_TINT)
     ax.pcolormesh(cells.rho_edges, cells.gamma_edges, colours.swapaxes(0, 1), rasterized=True)
 
 

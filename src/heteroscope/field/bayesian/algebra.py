@@ -82,6 +82,9 @@ class Algebra(Protocol):
     def log_det_laplacian(self) -> float:
         """Log of the product of the non-zero eigenvalues of K, divided by the number of points."""
 
+    def degree(self) -> Field:
+        """Return the diagonal of K."""
+
     def laplacian(self, fields: Rows) -> Rows:
         """Return K times each row."""
 
@@ -137,6 +140,10 @@ class ChainAlgebra(NamedTuple):
     def log_det_laplacian(self) -> float:
         """Matrix-tree theorem: the sum of log k."""
         return float(np.sum(np.log(self.lattice.stiffness)))
+
+    def degree(self) -> Field:
+        """Return the diagonal of K."""
+        return self.lattice.degree()
 
     def laplacian(self, fields: Rows) -> Rows:
         """Return K times each row."""
@@ -284,6 +291,10 @@ class DenseAlgebra(NamedTuple):
         """The eigenvalue zero is replaced by n before the determinant is taken."""
         n = len(self.matrix)
         return float(np.linalg.slogdet(self.matrix + 1.0)[1]) - 2.0 * float(np.log(n))
+
+    def degree(self) -> Field:
+        """Return the diagonal of K."""
+        return np.diag(self.matrix)
 
     def laplacian(self, fields: Rows) -> Rows:
         """Return K times each row."""

@@ -9,9 +9,9 @@ with S = (diag(w l) + 2 alpha K)^-1 and m its mean, is
 
 Both cost O(n) on a chain. Sampled is z with l = c log(1 + exp(z / c)): the log of the precision where l is small, and
 the precision itself where it is large beside c, since a stiff penalty ties neighbours by their differences and not by
-their ratios. c_i is the std of l_i for fixed neighbours. The Jacobian is J = 1 / (1 + exp(-z / c)). The mass matrix is the
-curvature at the variational fit, with what the mean takes up of each point's information (its leverage w l S_ii) left
-out, which keeps it a band:
+their ratios. c_i is the std of l_i for fixed neighbours. The Jacobian is J = 1 / (1 + exp(-z / c)). The mass matrix is
+the curvature at the variational fit, without what the mean takes up of each point's information (its leverage
+w l S_ii). That keeps it a band:
 
     M = diag((a - w l S_ii / 2) J^2 / l^2 + J (1 - J) / c^2) + 2 beta J K J
 """
@@ -129,7 +129,7 @@ def prepare_sampler(target: Target, precision: Field) -> Sampler:
     problem = target.problem
     pull = target.weights * precision
     variance = target.algebra.smooth(pull[None], 2.0 * problem.alpha, np.zeros((1, len(pull)))).variance[0]
-    stiff = 2.0 * problem.beta * target.algebra.lattice.degree()
+    stiff = 2.0 * problem.beta * target.algebra.degree()
     softplus = Softplus((target.logs / precision**2 + stiff) ** -0.5)
     z = softplus.inverse(precision)
     jacobian = softplus.jacobian(z)
@@ -243,7 +243,7 @@ class StepSize(NamedTuple):
     log_step: float | None = None
     log_average: float = 0.0
     shortfall: float = 0.0
-    count: int = 0
+    n_steps: int = 0
 
     @property
     def step(self) -> float:
@@ -253,13 +253,13 @@ class StepSize(NamedTuple):
     @property
     def average(self) -> float:
         """The step to keep after the warm-up."""
-        return float(np.exp(self.log_average)) if self.count else self.first
+        return float(np.exp(self.log_average)) if self.n_steps else self.first
 
     def after(self, chance: float) -> "StepSize":
         """Return the state after a transition with this chance of acceptance."""
-        count = self.count + 1
-        shortfall = (1.0 - 1.0 / (count + 10.0)) * self.shortfall + (self.goal - chance) / (count + 10.0)
-        log_step = float(np.log(10.0 * self.first)) - np.sqrt(count) / 0.05 * shortfall
-        weight = count**-0.75
+        n_steps = self.n_steps + 1
+        shortfall = (1.0 - 1.0 / (n_steps + 10.0)) * self.shortfall + (self.goal - chance) / (n_steps + 10.0)
+        log_step = float(np.log(10.0 * self.first)) - np.sqrt(n_steps) / 0.05 * shortfall
+        weight = n_steps**-0.75
         log_average = weight * log_step + (1.0 - weight) * self.log_average
-        return self._replace(log_step=log_step, log_average=log_average, shortfall=shortfall, count=count)
+        return self._replace(log_step=log_step, log_average=log_average, shortfall=shortfall, n_steps=n_steps)
