@@ -92,7 +92,7 @@ def test_methods_agree_where_the_posterior_is_nearly_gaussian():
 def test_the_evidence_of_a_stiff_precision_is_a_sum_over_modes():
     """Product over k >= 1 of N(y_k; 0, 1 / l + 1 / (2 alpha lambda_k)), averaged over the level l."""
     x, y = draw(40)
-    alpha, prior = 0.01, (2.0, 0.8)
+    alpha, prior = 0.3, (2.0, 0.8)
     eigenvalues, vectors = np.linalg.eigh(laplacian(field.chain(x).stiffness))
     modes, eigenvalues = (vectors.T @ y)[1:], eigenvalues[1:]
 
@@ -101,9 +101,9 @@ def test_the_evidence_of_a_stiff_precision_is_a_sum_over_modes():
         return np.exp(norm.logpdf(modes, scale=stds).sum() + 45) * gamma.pdf(level, prior[0], scale=1 / prior[1])
 
     known = np.log(quad(likelihood, 1e-3, 30, limit=200)[0]) - 45 - 0.5 * np.log(len(x))
-    for method in ("laplace", "variational", "hmc"):
-        found = field.posterior(x, y, *penalties_to_cell(alpha, STIFF), method=method, level_prior=prior)
-        assert found.log_evidence == pytest.approx(known, abs=0.1), method
+    for method, tolerance in (("laplace", 0.5), ("variational", 0.3), ("hmc", 0.1)):
+        found = field.posterior(x, y, *penalties_to_cell(alpha, 1e4), method=method, level_prior=prior)
+        assert found.log_evidence == pytest.approx(known, abs=tolerance), method
 
 
 def test_the_runaway_is_an_artefact_of_the_point_estimate():
