@@ -120,10 +120,10 @@ def _add_posteriors(diagram: "xr.Dataset", points: int, out: Path, jobs: int, qu
 
     name, seed = str(diagram.attrs["data_set"]), int(diagram.attrs["seed"])
     x, y, y_test = simulated.field_draws(name, n_points=points, seed=seed)
-    cells = {"rhos": diagram["rho"].values, "gammas": diagram["gamma"].values}
+    rhos, gammas = diagram["rho"].values, diagram["gamma"].values
     shown = bool(verbosity(quiet))
     with progress_bar("posteriors", shown, "columns") as progress:
-        averaged = posterior_diagram(x, y, y_test=y_test, n_jobs=jobs, progress=progress, **cells)
+        averaged = posterior_diagram(x, y, y_test=y_test, rhos=rhos, gammas=gammas, n_jobs=jobs, progress=progress)
     averaged.attrs |= {"data_set": name, "seed": seed}
     with atomic_write(out / "posterior.nc") as partial:
         averaged.to_netcdf(partial, engine="scipy")

@@ -1,6 +1,7 @@
 """Draw posteriors of the field theory: bands of both fields, the evidence, diagrams, and epistemic stds beside it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -39,7 +40,13 @@ _SHOWN_POINTS = 400  # most data points that are drawn
 _DEPTH = 40.0  # nats below the highest evidence at which colours end
 _NLL_ROOM = 1.0  # nats above the lowest held-out NLL at which colours end
 _PHASE_TINT = 0.65
-_CIRCLE = {"marker": "o", "markerfacecolor": "none", "markeredgecolor": "white", "markersize": 8, "linestyle": ""}
+_CIRCLE: dict[str, Any] = {
+    "marker": "o",
+    "markerfacecolor": "none",
+    "markeredgecolor": "white",
+    "markersize": 8,
+    "linestyle": "",
+}
 
 
 def posterior_figure(
@@ -179,7 +186,7 @@ def posterior_maps(diagrams: Mapping[str, xr.Dataset]) -> Figure:
             ax.set_ylabel(f"{name}\n$\\gamma$")
         bar = figure.colorbar(image, cax=axes[1, -1].inset_axes((1.06, 0.0, 0.06, 1.0)), extend="max")
         ticks = low + np.array([0.0, 0.2, 0.5, 1.0, 2.0, 5.0])
-        bar.set_ticks(ticks, labels=[f"{tick:.1f}" for tick in ticks])
+        bar.set_ticks(ticks.tolist(), labels=[f"{tick:.1f}" for tick in ticks])
         bar.outline.set_linewidth(0.5)
         legend_below(figure, legend)
     return figure
