@@ -18,6 +18,7 @@ X = np.linspace(-1, 1, 6)
 PRIOR = LevelPrior(2.0, 1.0)
 ALPHA, BETA = 0.02, 0.01
 N_BINS = 8
+THINNING = {"hmc": 6, "langevin": 2}  # draws per draw that is ranked; a Langevin draw is 16 steps
 
 
 def truths(n, rng):
@@ -46,8 +47,8 @@ def ranks_of(n_truths, method, rng, spoil=1.0):
     many = target._replace(problem=target.problem._replace(y=y))
     sampler = prepare_sampler(target, np.full(len(X), 1.5))
     sampler = sampler._replace(density=sampler.density._replace(target=many))
-    chains = run_chains(sampler, method, n_truths, 60, 6 * (2 * N_BINS - 1), rng)
-    drawn = quantities(chains.mean[:, ::6], spoil * chains.precision[:, ::6])
+    chains = run_chains(sampler, method, n_truths, 40, THINNING[method] * (2 * N_BINS - 1), rng)
+    drawn = quantities(*(part[:, :: THINNING[method]] for part in (chains.mean, spoil * chains.precision)))
     return (drawn < quantities(mean, precision)[..., None]).sum(axis=-1)
 
 
