@@ -28,7 +28,7 @@ def test_a_point_is_fitted_and_diagnosed(tmp_path):
         f"{tmp_path / 'model'}",
     ):
         assert expected in result.stdout
-    assert type(load_model(tmp_path / "model")) is HeteroskedasticRegressor
+    assert type(load_model(tmp_path / "model").estimator) is HeteroskedasticRegressor
 
 
 SEARCH = ["--folds", "2", "--members", "1", "--hidden", "6", "--steps", "4", "--jobs", "1", "--seed", "0"]
@@ -46,7 +46,7 @@ def searched(tmp_path_factory):
 
 def test_the_verdict_comes_first_and_five_points_of_the_path_last(searched):
     text, _, model = searched
-    assert type(model) is HeteroskedasticRegressorCV
+    assert type(model.estimator) is HeteroskedasticRegressorCV
     assert model.cv == 2
     verdict, todo, networks, path = (text.index(words) for words in ("trusted", "What to do", "the networks", "->"))
     assert verdict < todo < networks < path

@@ -213,7 +213,8 @@ def test_a_precision_that_falls_to_nothing_does_not_make_the_std_endless(searche
 def test_held_out_scores_tell_what_new_rows_will_show(searched):
     _, model = searched
     best = model.best_index_
-    assert model.held_out_scores_["nll"] == pytest.approx(model.cv_results_["held_out_loss"][best])
+    loss = model.cv_results_["held_out_loss"][best]  # of a Gaussian, which ranks the points
+    assert model.held_out_scores_["nll"] == pytest.approx(loss, abs=0.2)
     # scaled by the same rows, so that it can hardly be worse; a std divided by the factor would cost 0.13
     assert model.held_out_scores_["nll"] < model.cv_results_["mean_test_nll"][best] + 0.05
     assert 0.0 < model.held_out_scores_["r2"] < 1.0 - model.observables_.residual_share

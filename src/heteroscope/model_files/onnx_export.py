@@ -126,16 +126,19 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     outputs = [_network(graph, network, inputs, ensemble.activation) for network in ensemble.members]
     y_scale = graph.constant(scaling.y_scale)
     means = graph.add("Add", graph.add("Mul", outputs[0], y_scale), graph.constant(scaling.y_centre))
-    means = graph.add("Max", means, graph.constant(ensemble.mean_bounds[0]))
-    means = graph.add("Min", means, graph.constant(ensemble.mean_bounds[1]))
+    bounded = graph.add("Max", means, graph.constant(ensemble.mean_bounds[0]))
+    bounded = graph.add("Min", bounded, graph.constant(ensemble.mean_bounds[1]))
     precision = graph.add("Add", _softplus(graph, outputs[1]), graph.constant(PRECISION_FLOOR))
     stds = graph.add(
         "Min", graph.add("Div", y_scale, graph.add("Sqrt", precision)), graph.constant(ensemble.widest_std)
     )
-    mean = graph.add("ReduceMean", means, axes=[0], keepdims=0)
-    apart = graph.add("Sub", means, mean)
-    variance = graph.add("Add", graph.add("Mul", stds, stds), graph.add("Mul", apart, apart))
-    std = graph.add("Sqrt", graph.add("ReduceMean", variance, axes=[0], keepdims=0))
+    apart = graph.add("Sub", means, graph.add("ReduceMean", means, axes=[0], keepdims=0))
+    epistemic, aleatoric = (
+        graph.add("ReduceMean", graph.add("Mul", part, part), axes=[0], keepdims=0) for part in (apart, stds)
+    )
+    epistemic = graph.add("Min", epistemic, graph.constant(ensemble.widest_std**2))
+    std = graph.add("Sqrt", graph.add("Add", aleatoric, epistemic))
+    mean = graph.add("ReduceMean", bounded, axes=[0], keepdims=0)
     return mean, graph.add("Mul", std, graph.constant(ensemble.std_scale))
 
 

@@ -7,7 +7,7 @@ one the disagreement of the members.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -16,14 +16,10 @@ from heteroscope.data import Scaling
 from heteroscope.networks.architecture import Layer, Network, Params
 from heteroscope.networks.forward import evaluate_network, positive
 
-BLOCK = 1024  # rows evaluated at once, so that the hidden layers of all members stay in the processor's cache
+BLOCK = 512  # rows evaluated at once, so that the hidden layers of all members stay in the processor's cache
 MEAN_MARGIN = 0.25  # of the targets' range, by which a member's mean may leave it; measured in docs/research/tails.md
 PADDED_BLOCK = 8192  # rows that a compiled program evaluates at once
 SMALLEST_BLOCK = 64  # shorter blocks are padded to a power of two from here on, so that few shapes are compiled
-
-
-#: Mean and std of every member and row.
-Moments: TypeAlias = tuple[Float[np.ndarray, "member point"], Float[np.ndarray, "member point"]]
 
 
 class Prediction(NamedTuple):
@@ -68,8 +64,8 @@ def member_outputs(
         inputs = scaling.inputs(x[first : first + BLOCK])
         means.append(evaluate_network(members.mean, inputs, activation)[:, :, 0])
         outputs.append(positive(evaluate_network(members.precision, inputs, activation)))
-    mean = np.concatenate(means, axis=1).astype(np.float64)
-    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1).astype(np.float64)
+    mean = np.concatenate(means, axis=1)
+    return mean * scaling.y_scale + scaling.y_centre, np.concatenate(outputs, axis=1)
 
 
 def padded_blocks(x: Float[np.ndarray, "point feature"]) -> Iterator[tuple[Float[np.ndarray, "row feature"], int]]:
@@ -113,14 +109,17 @@ class FittedEnsemble(NamedTuple):
     mean_bounds: tuple[float, float] = (-np.inf, np.inf)
     df: float = np.inf
 
-    def predict_members(self, x: Float[np.ndarray, "point feature"]) -> Moments:
-        """Return mean and std of every member in the target's units, within the bounds."""
-        mean, std = predict_members(self.members, x, self.scaling, self.activation)
-        return np.clip(mean, *self.mean_bounds), np.minimum(std, self.widest_std)
-
     def predict(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """Return the Gaussian that matches the members, with its std scaled."""
-        return moment_match(*self.predict_members(x)).scaled(self.std_scale)
+        """Return the members' mean and std, within the bounds, with the std scaled.
+
+        The disagreement is that of the means before they are bounded, and at most `widest_std`: far from all rows,
+        where every member may be at the same bound, the std still says so.
+        """
+        means, stds = predict_members(self.members, x, self.scaling, self.activation)
+        aleatoric = np.sqrt(np.mean(np.minimum(stds, self.widest_std) ** 2, axis=0))
+        epistemic = np.minimum(np.std(means, axis=0), self.widest_std)
+        mean = np.mean(np.clip(means, *self.mean_bounds), axis=0)
+        return Prediction(mean, np.hypot(aleatoric, epistemic), aleatoric, epistemic).scaled(self.std_scale)
 
 
 def _next_power_of_two(n: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.networks.architecture import PRECISION_FLOOR, Network
+from heteroscope.networks.architecture import PRECISION_FLOOR, Layer, Network
 
 LEAK = 0.01  # slope of leaky_relu below zero
 GELU_CUBE = 0.044715  # in gelu's approximation by tanh, which JAX uses by default
@@ -30,7 +30,7 @@ def _leaky_relu(x: np.ndarray) -> np.ndarray:
     return np.maximum(x, LEAK * x)
 
 
-#: The functions of `ACTIVATION_NAMES`; single precision stays single precision.
+#: The functions of `ACTIVATION_NAMES`.
 NUMPY_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "leaky_relu": _leaky_relu,
     "relu": _relu,
@@ -43,14 +43,23 @@ NUMPY_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def evaluate_network(
     network: Network, inputs: Float[np.ndarray, "point feature"], activation: str
 ) -> Float[np.ndarray, "member point output"]:
-    """Return all outputs of a network whose layers are stacked over members, in the precision of its weights."""
-    function, hidden = NUMPY_ACTIVATIONS[activation], inputs
+    """Return all outputs of a network whose layers are stacked over members.
+
+    The arithmetic is in double precision: in single precision a row's last digits depend on the rows beside it.
+    """
+    function, hidden = NUMPY_ACTIVATIONS[activation], inputs.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # a member that is not finite is not an error here
         for layer in network[:-1]:
-            hidden = function(hidden @ layer.weight + layer.bias[:, np.newaxis, :])
-        return np.asarray(hidden @ network[-1].weight + network[-1].bias[:, np.newaxis, :])
+            hidden = function(_apply_layer(layer, hidden))
+        return _apply_layer(network[-1], hidden)
+
+
+def _apply_layer(layer: Layer, hidden: Float[np.ndarray, "*rows unit"]) -> Float[np.ndarray, "member point output"]:
+    """Return hidden @ weight + bias of every member."""
+    weight, bias = (np.asarray(part, np.float64) for part in layer)
+    return np.asarray(hidden @ weight + bias[:, np.newaxis, :])
 
 
 def positive(output: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return softplus(f) + 1e-8, the precision of an output f."""
-    return np.logaddexp(output, np.zeros((), output.dtype)) + PRECISION_FLOOR
+    return np.logaddexp(output, 0.0) + PRECISION_FLOOR
