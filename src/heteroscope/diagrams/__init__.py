@@ -9,7 +9,9 @@ from heteroscope.diagrams.dataset import (
     std_over_seeds,
     without_rows,
 )
+from heteroscope.diagrams.dressed_theory import dressed_diagram, equal_labels, mean_jump, ramp_onset
 from heteroscope.diagrams.label_agreement import agreement
+from heteroscope.diagrams.penalty_law import PenaltyLaw, cells_that_count, fit_penalty_law, penalty_table
 from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
 from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
@@ -18,15 +20,23 @@ __all__ = [
     "CELL",
     "CODES",
     "PHASES",
+    "PenaltyLaw",
     "agreement",
+    "cells_that_count",
     "decode_words",
     "diagonal_cells",
+    "dressed_diagram",
     "encode_words",
+    "equal_labels",
     "field_diagram",
+    "fit_penalty_law",
     "majority_phase",
+    "mean_jump",
     "open_diagram",
     "over_seeds",
+    "penalty_table",
     "phase_diagram",
+    "ramp_onset",
     "std_over_seeds",
     "without_rows",
 ]

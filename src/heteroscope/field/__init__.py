@@ -1,10 +1,23 @@
 """Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
+from heteroscope.field.boundaries import (
+    Modes,
+    Onsets,
+    chain_noise_share,
+    flat_onsets,
+    flat_stability,
+    mean_onset,
+    modes,
+    precision_onset,
+    residual_share,
+    white_noise_fold,
+    white_noise_share,
+)
 from heteroscope.field.branches import Branch, branch
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
-from heteroscope.field.folding import Bifurcation, fold, fold_curve
+from heteroscope.field.folding import Bifurcation, fold, fold_curve, solve_with_folds
 from heteroscope.field.graphs import Graph, Table, table
 from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
 from heteroscope.field.lattices import Chain, Lattice, chain
@@ -35,15 +48,20 @@ __all__ = [
     "GridSolution",
     "Hysteresis",
     "Lattice",
+    "Modes",
     "NoiseAverage",
+    "Onsets",
     "Problem",
     "Solution",
     "Status",
     "Table",
     "branch",
     "chain",
+    "chain_noise_share",
     "energy",
     "equations",
+    "flat_onsets",
+    "flat_stability",
     "fold",
     "fold_curve",
     "gradient",
@@ -52,16 +70,23 @@ __all__ = [
     "hysteresis_on",
     "last_finite",
     "last_finite_curve",
+    "mean_onset",
     "minima",
     "minimise",
+    "modes",
     "noise_average",
     "observables",
+    "precision_onset",
+    "residual_share",
     "runaway_bound",
     "solve",
     "solve_cells",
     "solve_graph",
     "solve_grid",
+    "solve_with_folds",
     "state",
     "stiffened",
     "table",
+    "white_noise_fold",
+    "white_noise_share",
 ]
