@@ -26,7 +26,9 @@ from heteroscope.diagrams.dataset import CELL, CellScores, Values, grid_values, 
 from heteroscope.diagrams.penalty_law import PenaltyLaw
 from heteroscope.phases import Phase
 
-_LOG_PENALTIES = np.arange(-16.0, 8.1, 0.75)  # of the plain theory's solutions, for alpha_eff and beta_eff
+#: alpha_eff and beta_eff of the plain theory's solutions; the last value stands for the limit of a flat field.
+_LOG_PENALTIES = np.append(np.arange(-16.0, 8.1, 0.75), 30.0)
+_FLAT_ENERGY = 1e-9  # energies below it are zero: the limit of a flat field, which costs no weights
 
 
 class DressedSolutions(NamedTuple):
@@ -215,6 +217,7 @@ def _solve(x: ArrayLike, y: ArrayLike, x_test: ArrayLike | None, y_test: ArrayLi
             stds = {split: np.interp(part, points, precision) ** -0.5 for split, part in inputs.items()}
             scores.append(score(draws, means, stds, solution.status))
     likelihood, mean_energy, precision_energy = np.array(rows).T
+    mean_energy, precision_energy = (np.where(e < _FLAT_ENERGY, 0.0, e) for e in (mean_energy, precision_energy))
     return DressedSolutions(likelihood, mean_energy, precision_energy, scores, _edge(finite)[finite])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
-from heteroscope.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILION, house_style, literal, new_figure
+from heteroscope.plots.style import BLUE, GREEN, GREY, INK, ORANGE, VERMILION, house_style, literal, new_figure
 
 Points = Float[np.ndarray, " cell"]
 
@@ -28,7 +28,7 @@ def penalty_law_figure(panels: Mapping[str, Mapping[str, tuple[Points, Points]]]
         figure = new_figure(4.2 * len(panels), 3.9)
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
         for ax, (title, sets) in zip(axes, panels.items(), strict=True):
-            styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, GREY)), cycle("osD^vP"), strict=False)
+            styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, GREY, INK)), cycle("osD^vP"), strict=False)
             for (name, (energy, weights)), (colour, marker) in zip(sets.items(), styles, strict=False):
                 ax.plot(energy, weights, marker, color=colour, markersize=4.5, label=literal(name))
                 if len(energy) > 2:
