@@ -16,11 +16,10 @@ from heteroscope.core import InputError
 from heteroscope.datasets import simulated
 from heteroscope.diagrams import (
     PenaltyLaw,
+    agreement,
     dressed_diagram,
-    equal_labels,
     field_diagram,
     fit_penalty_law,
-    majority_phase,
     mean_jump,
 )
 from heteroscope.paper import SCALES, part_name
@@ -81,15 +80,14 @@ def _jump_cells(networks: xr.Dataset, predicted: float) -> str:
 
 def _simulated_row(name: str, mean_law: PenaltyLaw, precision_law: PenaltyLaw) -> str:
     networks, split = recorded_networks(name), datasets.load(name)
-    labels = majority_phase(networks).values
     order = np.argsort(split.x_train[:, 0])
     x, y = split.x_train[order, 0], split.y_train[order]
     grid = {"rhos": networks.rho.values, "gammas": networks.gamma.values}
     _, _, y_again = simulated.row_draws(name)
     plain = field_diagram(x, y, y_test=y_again, density="points", folds=False, **grid)
     dressed = dressed_diagram(x, y, mean_law, precision_law, x_test=split.x_test[:, 0], y_test=split.y_test, **grid)
-    found = [equal_labels(labels, majority_phase(one).values) for one in (plain, dressed)]
-    cells = " | ".join(f"{100 * share:.0f} % | {kappa:.2f}" for share, kappa in found)
+    found = [agreement(networks, one) for one in (plain, dressed)]
+    cells = " | ".join(f"{100 * one.unshifted:.0f} % | {one.unshifted_kappa:.2f}" for one in found)
     jump = mean_jump(field.chain(x, "points"), y, mean_law).alpha
     return f"| {name} | {cells} | {_jump_cells(networks, jump)} |"
 

@@ -19,8 +19,8 @@ from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.resumable_store import NAME, ROUNDS
 from heteroscope.distributions import metrics
+from heteroscope.networks import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.networks.ensemble import predict_members, stack_members
-from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train

@@ -50,7 +50,7 @@ def edit(folder, change):
 
 def refused(folder):
     with pytest.raises(InputError) as caught:
-        load_model(folder)
+        load_bundle(folder)
     message = str(caught.value)
     assert "\n" not in message
     assert ": " in message, "a cause and, after a colon, a cure"
@@ -63,12 +63,12 @@ def test_a_loaded_point_model_is_the_same_to_the_last_bit(point_model, folder):
     for ours, theirs in zip(point_model.predict_parts(x), loaded.predict_parts(x), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     np.testing.assert_array_equal(point_model.predict_quantiles(x, [0.1, 0.9]), loaded.predict_quantiles(x, [0.1, 0.9]))
-    assert type(loaded) is HeteroskedasticRegressor
     assert loaded.get_params() == point_model.get_params()
     assert loaded.diagnose() == point_model.diagnose()
     assert loaded.observables_ == point_model.observables_
     assert loaded.status_ == point_model.status_
-    assert set(vars(loaded)) == set(vars(point_model))
+    assert type(loaded.estimator) is HeteroskedasticRegressor
+    assert set(vars(loaded.estimator)) == set(vars(point_model))
 
 
 def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_path):
@@ -79,8 +79,9 @@ def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_
     assert loaded.feature_names_in_.dtype == object
     pd.testing.assert_frame_equal(pd.DataFrame(search_model.cv_results_), pd.DataFrame(loaded.cv_results_))
     assert loaded.held_out_scores_ == search_model.held_out_scores_
+    assert loaded.verdict_ == search_model.verdict_
     assert loaded.best_index_ == search_model.best_index_
-    assert set(vars(loaded)) == set(vars(search_model))
+    assert set(vars(loaded.estimator)) == set(vars(search_model))
 
 
 def test_parameters_that_json_cannot_hold_come_back_as_defaults_and_are_noted(search_model, tmp_path):
@@ -238,6 +239,9 @@ def test_arrays_of_another_model_are_noticed(point_model, folder, tmp_path):
         lambda state: state["fitted"].update(phase_="X"),
         lambda state: state["fitted"].update(status_=["tired"]),
         lambda state: state["fitted"].update(observables_={}),
+        lambda state: state["fitted"].update(verdict_={}),
+        lambda state: state["fitted"]["verdict_"].update(ours={"rmse": 1.0}),
+        lambda state: state["fitted"]["observables_"].update(held_out={"score": 1.0}),
         lambda state: state["fitted"].pop("rho_"),
     ],
 )
@@ -258,7 +262,7 @@ def test_a_file_cannot_replace_methods(folder):
 
 
 def test_shapes_that_do_not_chain_are_refused(point_model, tmp_path):
-    broken = load_model(save_model(point_model, tmp_path / "model"))
+    broken = load_bundle(save_model(point_model, tmp_path / "model")).model
     first = broken.members_.mean[0]
     layers = (first._replace(bias=first.bias[:, :-1]), *broken.members_.mean[1:])
     broken.members_ = broken.members_._replace(mean=layers)

@@ -2,16 +2,23 @@
 
 from heteroscope.diagrams.dataset import (
     CELL,
+    FIVE_PHASES,
+    KINDS,
     PHASES,
+    S_ADAPTS,
+    S_CONSTANT,
     diagonal_cells,
+    kinds,
+    majority_kind,
     majority_phase,
     over_seeds,
     std_over_seeds,
     without_rows,
 )
-from heteroscope.diagrams.dressed_theory import dressed_diagram, equal_labels, mean_jump, ramp_onset
-from heteroscope.diagrams.label_agreement import agreement
+from heteroscope.diagrams.dressed_theory import dressed_diagram, mean_jump, ramp_onset
+from heteroscope.diagrams.label_agreement import Agreement, agreement
 from heteroscope.diagrams.penalty_law import PenaltyLaw, cells_that_count, fit_penalty_law, penalty_table
+from heteroscope.diagrams.relabelling import relabel
 from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
 from heteroscope.diagrams.sweep import phase_diagram
 from heteroscope.diagrams.theory import field_diagram
@@ -19,7 +26,12 @@ from heteroscope.diagrams.theory import field_diagram
 __all__ = [
     "CELL",
     "CODES",
+    "FIVE_PHASES",
+    "KINDS",
     "PHASES",
+    "S_ADAPTS",
+    "S_CONSTANT",
+    "Agreement",
     "PenaltyLaw",
     "agreement",
     "cells_that_count",
@@ -27,9 +39,10 @@ __all__ = [
     "diagonal_cells",
     "dressed_diagram",
     "encode_words",
-    "equal_labels",
     "field_diagram",
     "fit_penalty_law",
+    "kinds",
+    "majority_kind",
     "majority_phase",
     "mean_jump",
     "open_diagram",
@@ -37,6 +50,7 @@ __all__ = [
     "penalty_table",
     "phase_diagram",
     "ramp_onset",
+    "relabel",
     "std_over_seeds",
     "without_rows",
 ]

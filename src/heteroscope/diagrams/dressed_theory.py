@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logit
@@ -239,21 +239,3 @@ def _edge(finite: Bool[np.ndarray, "alpha beta"]) -> Bool[np.ndarray, "alpha bet
     weaker[:, 1:] &= finite[:, :-1]
     weaker[0], weaker[:, 0] = False, False
     return finite & ~weaker
-
-
-def equal_labels(one: Shaped[np.ndarray, "rho gamma"], other: Shaped[np.ndarray, "rho gamma"]) -> tuple[float, float]:
-    """Return the share of equal labels and Cohen's kappa, which is zero for what chance would give.
-
-    Parameters
-    ----------
-    one, other : ndarray of str of shape (n_rhos, n_gammas)
-        Labels of two diagrams over the same cells.
-
-    Returns
-    -------
-    tuple of float
-        Share and kappa.
-    """
-    share = float(np.mean(one == other))
-    chance = sum(float(np.mean(one == phase) * np.mean(other == phase)) for phase in Phase)
-    return share, (share - chance) / (1.0 - chance) if chance < 1.0 else 1.0

@@ -1,6 +1,6 @@
 """Solve the field theory over a grid of (rho, gamma) and return it as the Dataset that every phase diagram is.
 
-A cell without a finite solution holds NaN, and its `status` is `runaway`. On a line each point has its target; the
+A cell from which descent runs away holds NaN, and its `status` is `runaway`. On a line each point has its target; the
 points of a table are its distinct rows, and its fields are extended to test rows along the edges of its graph.
 """
 
@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from heteroscope import field
 from heteroscope.core import FIELD_GRID, InputError, Progress, Status
-from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, kept_rows, score
+from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, grid_values, kept_rows, score
 from heteroscope.diagrams.sources import gather_arrays
 from heteroscope.phases import Phase
 
@@ -215,11 +215,12 @@ def _dataset(rows: TheoryRows, grid: field.GridSolution) -> xr.Dataset:
     return xr.Dataset(
         {
             **{name: ((*CELL, "split"), cells[name]) for name in SCORES},
-            "log_precision_spread": (CELL, cells["log_precision_spread"]),
+            **{name: (CELL, cells[name]) for name in ("mean_spread", "log_precision_spread")},
             "status": (CELL, grid.status[:, :, None]),
             "phase": (CELL, cells["phase"]),
             "objective": (CELL, grid.energy[:, :, None] * finite),
             "relative_gradient": (CELL, grid.residual[:, :, None] * finite),
+            **{name: ("split", values) for name, values in constant_scores(rows.draws, rows.weight).items()},
             "mean": ((*CELL, "row"), (mean * finite[..., None]).astype(np.float32)),
             "std": ((*CELL, "row"), (std * finite[..., None]).astype(np.float32)),
             "x": (("row", "feature"), rows.inputs),
@@ -252,7 +253,8 @@ def _score_cells(rows: TheoryRows, grid: field.GridSolution) -> dict[str, Shaped
     """Score and label every cell as `dataset.score` does; a runaway has no fields to score, and its phase is O_I."""
     shape = (*grid.status.shape, 1)
     values = {name: np.full((*shape, len(rows.draws)), np.nan) for name in SCORES}
-    values |= {"log_precision_spread": np.full(shape, np.nan), "phase": np.full(shape, str(Phase.O_I), dtype="<U4")}
+    values |= {name: np.full(shape, np.nan) for name in ("mean_spread", "log_precision_spread")}
+    values["phase"] = np.full(shape, str(Phase.O_I), dtype="<U7")
     for row, column in np.argwhere(grid.status != Status.RUNAWAY):
         means = rows.predict(grid.mean[row, column])
         stds = {split: part**-0.5 for split, part in rows.predict(grid.precision[row, column]).items()}

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from heteroscope.core import InputError, Parameter, Status
+from heteroscope.core import InputError, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, merge_rows
+from heteroscope.distributions import check_levels, interval_levels
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
     Architecture,
@@ -25,7 +26,7 @@ from heteroscope.networks import (
     predict_members,
     stack_members,
 )
-from heteroscope.phases import label, observe
+from heteroscope.phases import HeldOut, label, observe
 from heteroscope.training import Fit
 
 Inputs: TypeAlias = ArrayLike | Sized  # a user's rows: an array, a data frame, lists or, in subclasses, a stream
@@ -108,9 +109,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         lower, upper : ndarray of shape (n_rows,)
             The ends of the intervals, in the units of the target.
         """
-        if not 0.0 < coverage < 1.0:
-            raise InputError(Parameter("coverage"), f" must lie strictly between 0 and 1, got {coverage!r}")
-        lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
+        lower, upper = self.predict_quantiles(X, interval_levels(coverage)).T
         return lower, upper
 
     def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
@@ -128,11 +127,9 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows, n_quantiles)
             One column per quantile, in the units of the target.
         """
-        wanted = np.atleast_1d(np.asarray(quantiles, float))
-        if not wanted.size or not np.all((wanted > 0) & (wanted < 1)):
-            raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
+        levels = check_levels(quantiles)
         forecast = self.pred_dist(X)
-        return np.column_stack([forecast.ppf(level) for level in wanted])
+        return np.column_stack([forecast.ppf(level) for level in levels])
 
     def pred_dist(self, X: Inputs) -> rv_frozen:
         """Return the predictive distribution of each row.
@@ -191,10 +188,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         self.status_ = tuple(fit.status for fit in fits)
         self.n_iter_ = max(fit.steps for fit in fits)
 
-    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
+    def _observe(self, rows: Rows, held_out: HeldOut | None) -> None:
         """Store the observables of these training rows and the phase that follows from them."""
         prediction = self._combine(rows.x)
-        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
+        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
 
 

@@ -6,31 +6,34 @@ into `model.json`; networks, scaling and other arrays go into `arrays.npz`. `doc
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
 from heteroscope.core import InputError, Status
-from heteroscope.data import Scaling
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
-from heteroscope.networks import Layer, Network, Params, check_architecture
-from heteroscope.phases import Observables, Phase
+from heteroscope.model_files.array_format import (
+    Arrays,
+    DamageError,
+    Json,
+    check_shapes,
+    read_integer,
+    read_networks,
+    read_scaling,
+)
+from heteroscope.networks import Params, check_architecture
+from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
 
 #: The only classes that a model file can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
     known.__name__: known
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
+#: Fields that files of 0.1.0 lack, with the values that give their predictions.
+LATER_FIELDS = {"mean_bounds_": (-math.inf, math.inf), "df_": math.inf}
 #: Kinds of fitted attributes that `arrays.npz` holds.
 ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
-
-Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
-Arrays: TypeAlias = dict[str, np.ndarray]
-
-
-class DamageError(Exception):
-    """A model file that does not hold what it must; the message says which part."""
 
 
 def refuse_unknown(model: object) -> None:
@@ -116,7 +119,7 @@ def _to_json(value: object) -> Json:
         return str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
-    if isinstance(value, Observables):
+    if isinstance(value, Observables | HeldOut | Verdict | Scores | Gain | NamedRow):
         value = value._asdict()
     if isinstance(value, dict):
         return {str(key): _to_json(item) for key, item in value.items()}
@@ -141,10 +144,13 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
             fitted[name] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
         elif kind in ARRAY_KINDS:
             fitted[name] = _ARRAY_READERS[kind](arrays)
+        elif name in LATER_FIELDS and name not in state["fitted"]:
+            fitted[name] = LATER_FIELDS[name]
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:
             fitted[name] = _JSON_READERS[kind](state["fitted"][name])
     if _has_networks(type(model)):
-        _check_shapes(fitted, model.n_second_outputs)
+        names = fitted.get("feature_names_in_")
+        check_shapes(fitted["members_"], fitted["scaling_"], fitted["n_features_in_"], names, model.n_second_outputs)
     for name, value in fitted.items():
         setattr(model, name, value)
     return model
@@ -185,15 +191,44 @@ def _restore_members(states: list[Json], arrays: Arrays, n_features: int) -> lis
     return members
 
 
-def _read_integer(value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DamageError(f"{value!r} stands where a whole number must be")
-    return value
-
-
 def _read_observables(values: Json) -> Observables:
-    numbers: dict[str, Any] = {name: value if value is None else float(value) for name, value in values.items()}
-    return Observables(**numbers)
+    held_out = values["held_out"]
+    numbers = {name: float(value) for name, value in values.items() if name != "held_out"}
+    return Observables(**numbers, held_out=None if held_out is None else HeldOut(**_read_numbers(held_out)))
+
+
+def _read_verdict(values: Json) -> Verdict | None:
+    if values is None:
+        return None
+    parts: dict[str, Any] = {
+        name: _VERDICT_READERS[name](value) if name in _VERDICT_READERS else float(value)
+        for name, value in values.items()
+    }
+    return Verdict(**parts)
+
+
+def _read_numbers(values: Mapping[str, Json]) -> dict[str, float]:
+    return {name: float(value) for name, value in values.items()}
+
+
+def _read_named_row(values: Json) -> NamedRow:
+    number = values["number"]
+    others = _read_numbers({name: value for name, value in values.items() if name != "number"})
+    return NamedRow(number=None if number is None else read_integer(number), **others)
+
+
+def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+#: Parts of a verdict that are no plain numbers.
+_VERDICT_READERS: dict[str, Callable[[Json], Any]] = {
+    "n_rows": read_integer,
+    **dict.fromkeys(("ours", "homoskedastic", "constant"), lambda values: Scores(**_read_numbers(values))),
+    **dict.fromkeys(("over_homoskedastic", "over_constant"), lambda values: Gain(**_read_numbers(values))),
+    **dict.fromkeys(("std_range", "coverage_by_std"), _read_tuple_of_floats),
+    "named": lambda rows: tuple(_read_named_row(row) for row in rows),
+}
 
 
 def _read_column(values: list[Json]) -> np.ndarray:
@@ -208,29 +243,16 @@ def _read_column(values: list[Json]) -> np.ndarray:
 
 _JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
     FieldKind.NUMBER: float,
-    FieldKind.INTEGER: _read_integer,
-    FieldKind.NUMBERS: lambda values: tuple(float(value) for value in values),
+    FieldKind.INTEGER: read_integer,
+    FieldKind.NUMBERS: _read_tuple_of_floats,
     FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
     FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},
     FieldKind.FEATURE_NAMES: lambda names: np.array(names, dtype=object),
     FieldKind.PHASE: lambda name: str(Phase(name)),
     FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
     FieldKind.OBSERVABLES: _read_observables,
+    FieldKind.VERDICT: _read_verdict,
 }
-
-
-def _read_networks(arrays: Arrays) -> Params:
-    return Params(*(_read_network(arrays, name) for name in Params._fields))
-
-
-def _read_network(arrays: Arrays, name: str) -> Network:
-    n_layers = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
-    return tuple(Layer(arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"]) for k in range(n_layers))
-
-
-def _read_scaling(arrays: Arrays) -> Scaling:
-    found = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
-    return Scaling(found["x_centre"], found["x_scale"], float(found["y_centre"]), float(found["y_scale"]))
 
 
 def _read_named_arrays(arrays: Arrays) -> Arrays:
@@ -241,31 +263,7 @@ def _read_named_arrays(arrays: Arrays) -> Arrays:
 
 
 _ARRAY_READERS: dict[FieldKind, Callable[[Arrays], Any]] = {
-    FieldKind.NETWORKS: _read_networks,
-    FieldKind.SCALING: _read_scaling,
+    FieldKind.NETWORKS: read_networks,
+    FieldKind.SCALING: read_scaling,
     FieldKind.NAMED_ARRAYS: _read_named_arrays,
 }
-
-
-def _check_shapes(fitted: dict[str, Any], n_second_outputs: int) -> None:
-    """Raise a `DamageError` unless each layer fits the one before, from the features to the outputs.
-
-    All layers must have the same number of members and finite single-precision numbers.
-    """
-    n_features, members, scaling = fitted["n_features_in_"], fitted["members_"], fitted["scaling_"]
-    if not scaling.x_centre.shape == scaling.x_scale.shape == (n_features,):
-        raise DamageError(f"its scaling does not fit {n_features} features")
-    if len(fitted.get("feature_names_in_", range(n_features))) != n_features:
-        raise DamageError(f"its feature names do not fit {n_features} features")
-    n_members = members.mean[0].weight.shape[0] if members.mean else 0
-    for name, network, n_outputs in zip(Params._fields, members, (1, n_second_outputs), strict=True):
-        width = n_features
-        for layer in network:
-            n_out = layer.weight.shape[-1]
-            if layer.weight.shape != (n_members, width, n_out) or layer.bias.shape != (n_members, n_out):
-                raise DamageError(f"the shapes of its {name} network do not fit each other")
-            if not all(part.dtype == np.float32 and np.isfinite(part).all() for part in layer):
-                raise DamageError(f"its {name} network holds numbers that are not finite or not single precision")
-            width = n_out
-        if n_members < 1 or not network or width != n_outputs:
-            raise DamageError(f"its {name} network does not have {n_outputs} outputs")

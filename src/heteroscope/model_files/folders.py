@@ -8,25 +8,18 @@ import hashlib
 import io
 import json
 import zipfile
-from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from heteroscope.core import InputError, error_text, replace_folder
-from heteroscope.data import TableEncoder
-from heteroscope.estimators import GaussianRegressor
-from heteroscope.model_files.file_format import (
-    Arrays,
-    DamageError,
-    Json,
-    collect_arrays,
-    describe,
-    refuse_unknown,
-    restore,
-)
+from heteroscope.core import InputError, replace_folder
+from heteroscope.model_files.array_format import Arrays, DamageError, Json, cause, refuse_damage
+from heteroscope.model_files.loaded_model import LoadedModel
+
+if TYPE_CHECKING:  # what trains is imported where it is used: a process that only predicts starts without it
+    from heteroscope.data import TableEncoder
+    from heteroscope.estimators import GaussianRegressor
 
 FORMAT = 1  # number of the file format; a reader refuses a higher one
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
@@ -35,12 +28,14 @@ DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
 class Bundle(NamedTuple):
     """Content of a model folder: the estimator, the encoder of its table, and the version that wrote it."""
 
-    model: GaussianRegressor
-    encoder: TableEncoder | None
+    model: "GaussianRegressor"
+    encoder: "TableEncoder | None"
     version: str
 
 
-def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncoder | None = None) -> Path:
+def save_model(
+    model: "GaussianRegressor | LoadedModel", folder: str | Path, encoder: "TableEncoder | None" = None
+) -> Path:
     """Write a fitted estimator as a model folder.
 
     All fitted attributes are kept to the last bit. A constructor parameter that JSON cannot hold (a `RandomState`, a
@@ -48,12 +43,14 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
 
     Parameters
     ----------
-    model : GaussianRegressor
-        A fitted estimator or baseline of heteroscope; subclasses of your own are refused.
+    model : GaussianRegressor or LoadedModel
+        A fitted estimator or baseline of heteroscope, or what `load_model` has returned; subclasses of your own are
+        refused.
     folder : str or Path
         Where to write. A folder that does not exist, an empty one or another model's is accepted; any other is refused.
     encoder : TableEncoder, default=None
-        The encoder of the table that the model was fitted to, to be kept with the model.
+        The encoder of the table that the model was fitted to, to be kept with the model; a `LoadedModel` brings its
+        own.
 
     Returns
     -------
@@ -64,6 +61,12 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     --------
     load_model : Read the folder.
     """
+    from sklearn.utils.validation import check_is_fitted
+
+    from heteroscope.model_files.file_format import collect_arrays, refuse_unknown
+
+    if isinstance(model, LoadedModel):
+        model, encoder = model.estimator, encoder or model.encoder
     refuse_unknown(model)
     check_is_fitted(model)
     folder = check_destination(folder)
@@ -75,8 +78,8 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     return folder
 
 
-def load_model(folder: str | Path) -> GaussianRegressor:
-    """Read a fitted estimator from a model folder.
+def load_model(folder: str | Path) -> LoadedModel:
+    """Read a fitted model from a model folder; its predictions need NumPy only.
 
     Parameters
     ----------
@@ -85,14 +88,18 @@ def load_model(folder: str | Path) -> GaussianRegressor:
 
     Returns
     -------
-    GaussianRegressor
-        The estimator; on the machine that saved it, its predictions are the same to the last bit.
+    LoadedModel
+        The model; on the machine that saved it, its predictions are the same to the last bit. A model that was fitted
+        to a table file takes the table's own columns, too.
 
     See Also
     --------
     save_model : Write the folder.
     """
-    return load_bundle(folder).model
+    folder = Path(folder)
+    state = _read_description(folder)
+    with refuse_damage(folder):
+        return LoadedModel(state, _read_arrays(folder, state), folder)
 
 
 def load_bundle(folder: str | Path) -> Bundle:
@@ -108,17 +115,8 @@ def load_bundle(folder: str | Path) -> Bundle:
     Bundle
         The estimator as `model`, the encoder of its table or None as `encoder`, and the `version` that wrote it.
     """
-    folder = Path(folder)
-    state = _read_description(folder)
-    try:
-        arrays = _unpack((folder / ARRAYS).read_bytes(), state["arrays_sha256"])
-        model = restore(state, arrays)
-        encoder = None if state["encoder"] is None else TableEncoder.from_dict(state["encoder"])
-        return Bundle(model, encoder, str(state["version"]))
-    except FileNotFoundError as error:
-        raise InputError(f"{folder} has no {ARRAYS}: copy the whole model folder, or fit again") from error
-    except (DamageError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{folder} is damaged ({_cause(error)}): copy it again, or fit again") from error
+    loaded = load_model(folder)
+    return Bundle(loaded.estimator, loaded.encoder, loaded.version)
 
 
 def check_destination(folder: str | Path) -> Path:
@@ -140,8 +138,12 @@ def check_destination(folder: str | Path) -> Path:
     return folder
 
 
-def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: bytes) -> dict[str, Json]:
+def _describe(model: "GaussianRegressor", encoder: "TableEncoder | None", packed: bytes) -> dict[str, Json]:
     """Return the whole content of `model.json`."""
+    from importlib.metadata import version
+
+    from heteroscope.model_files.file_format import describe
+
     return {
         "heteroscope_model": FORMAT,
         "version": version("heteroscope"),
@@ -157,6 +159,16 @@ def _pack(arrays: Arrays) -> bytes:
     return buffer.getvalue()
 
 
+def _read_arrays(folder: Path, state: dict[str, Json]) -> Arrays:
+    """Return the content of `arrays.npz`; raise a `DamageError` or an `InputError` if it is not the model's own."""
+    digest = state["arrays_sha256"]
+    try:
+        packed = (folder / ARRAYS).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{folder} has no {ARRAYS}: copy the whole model folder, or fit again") from error
+    return _unpack(packed, digest)
+
+
 def _unpack(packed: bytes, digest: str) -> Arrays:
     """Return the arrays; raise a `DamageError` if the bytes are not those that `model.json` was written with."""
     if hashlib.sha256(packed).hexdigest() != digest:
@@ -165,7 +177,7 @@ def _unpack(packed: bytes, digest: str) -> Arrays:
         with np.load(io.BytesIO(packed), allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        raise DamageError(f"{ARRAYS} cannot be read: {_cause(error)}") from error
+        raise DamageError(f"{ARRAYS} cannot be read: {cause(error)}") from error
 
 
 def _read_description(folder: Path) -> dict[str, Json]:
@@ -178,7 +190,7 @@ def _read_description(folder: Path) -> dict[str, Json]:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged ({_cause(error)}): copy the folder again, or fit again") from error
+        raise InputError(f"{path} is damaged ({cause(error)}): copy the folder again, or fit again") from error
     number = state.get("heteroscope_model") if isinstance(state, dict) else None
     if isinstance(number, bool) or not isinstance(number, int):
         raise InputError(f"{path} describes no heteroscope model: name the folder that `heteroscope fit --out` wrote")
@@ -188,8 +200,3 @@ def _read_description(folder: Path) -> dict[str, Json]:
             f"up to format {FORMAT}: upgrade with `pip install --upgrade heteroscope`"
         )
     return state
-
-
-def _cause(error: BaseException) -> str:
-    text = error_text(error)
-    return f"{text} is missing" if isinstance(error, KeyError) else text or type(error).__name__

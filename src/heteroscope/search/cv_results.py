@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import expit
 
-from heteroscope.distributions import metrics
+from heteroscope.distributions import frozen, metrics
 from heteroscope.search.cross_validation import Point
 from heteroscope.search.folds import Folds, held_rows
 from heteroscope.search.selection import held_out_loss
@@ -29,7 +29,8 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
     """Return `cv_results_`: columns by name, one entry per point; averages are over the folds of each point.
 
     `*_test_*` are metrics of the networks before scaling. `held_out_loss` is the loss that ranks the points; with
-    `calibrate` it is computed after multiplying the std by `std_scale`.
+    `calibrate` it is computed after multiplying the std by `std_scale`. `phase` and `log_precision_spread`, which tells
+    whether the std varies, are those of the networks before their std is capped or scaled.
     """
     rule = "nll" if selection == "paper" else selection
     points = result.points
@@ -52,16 +53,20 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
             table |= {f"split{k}_test_{name}": by_fold[:, k] for k in range(len(folds))}
         table[f"mean_train_{name}"] = np.array([point.training_score(name) for point in points])
     table["rank_test_score"] = _ranks(table["held_out_loss"], table["n_folds"])
+    table["log_precision_spread"] = np.array([point.observables.log_precision_spread for point in points])
     table["phase"] = np.array([str(point.phase) for point in points])
     table["status"] = np.array([", ".join(sorted(set(point.status))) for point in points])
     return table
 
 
-def held_out_scores(point: Point, folds: Folds, scale: float) -> dict[str, float]:
-    """Return every metric of the held-out rows of all folds, with the std multiplied by `scale`, and r2 of the mean."""
+def held_out_scores(point: Point, folds: Folds, scale: float, df: float = np.inf) -> dict[str, float]:
+    """Return every metric of the held-out rows of all folds, and r2 of the mean.
+
+    The std is multiplied by `scale`; the forecast is a Student-t with this std, or a Gaussian if `df` is infinite.
+    """
     held = held_rows(folds[: len(point.results)])
     mean, std = point.held_out
-    scores = metrics.evaluate(held.y, mean, scale * std, sample_weight=held.weight)
+    scores = metrics.evaluate(held.y, frozen(mean, scale * std, df), sample_weight=held.weight)
     spread = float(np.average((held.y - np.average(held.y, weights=held.weight)) ** 2, weights=held.weight))
     return scores | {"r2": 1.0 - scores["mean_mse"] / spread if spread > 0 else 0.0}
 
