@@ -170,7 +170,7 @@ def dressed_diagram(
     Returns
     -------
     xarray.Dataset
-        `phase`, `status`, `mean_energy` and `precision_energy` of each cell.
+        `phase`, `status`, `log_precision_spread`, `mean_energy` and `precision_energy` of each cell.
     """
     rhos, gammas = grid_values("rho", rhos, NETWORK_GRID), grid_values("gamma", gammas, NETWORK_GRID)
     found = _solve(x, y, x_test, y_test)
@@ -180,11 +180,13 @@ def dressed_diagram(
     objective = found.likelihood + alpha[..., None] * mean_cost + beta[..., None] * precision_cost
     chosen = objective.argmin(axis=-1)
     labels = np.array([scores["phase"] for scores in found.scores])[chosen]
+    spreads = np.array([scores["log_precision_spread"] for scores in found.scores])
     runaway = found.at_edge[chosen]
     return xr.Dataset(
         {
             "phase": (CELL, np.where(runaway, str(Phase.O_I), labels)[..., None]),
             "status": (CELL, np.where(runaway, str(Status.RUNAWAY), str(Status.CONVERGED))[..., None]),
+            "log_precision_spread": (CELL, spreads[chosen][..., None]),
             "mean_energy": (CELL, found.mean_energy[chosen][..., None]),
             "precision_energy": (CELL, found.precision_energy[chosen][..., None]),
         },

@@ -44,7 +44,6 @@ _MAX_STEPS_BEYOND = 5000  # of that descent, which is slow near the minimum that
 _KICK = 0.3  # length along the branch's tangent by which that descent starts beyond the fold, as it is slow at the fold
 _ZERO_SLOPE = 1e-5  # component of logit rho in the tangent below which a point counts as the turn
 _NEGLIGIBLE_BEND = 1e-6  # relative variation of the precision up to which it counts as constant
-_MAX_STEPS_NEAR = 15  # of a descent towards the runaway: a finite minimum nearby takes fewer
 _NEAR = 0.06  # the same distance where the cells of a grid are known, and their jumps are not wanted
 _STRIDE, _LARGEST_LOGIT = 4.0, 40.0  # step and limit of the search for the flat start's runaway, in logit rho
 
@@ -250,7 +249,7 @@ def _approach_runaway(
 ) -> tuple[float, Solution]:
     """Continue a finite solution towards its runaway, in steps that are halved at each failure, down to `_NEAR`."""
     while stride > _NEAR:
-        found = minimise(family.at(logit_rho + stride), solution.fields, max_steps=_MAX_STEPS_NEAR)
+        found = minimise(family.at(logit_rho + stride), solution.fields)
         if found.status is Status.CONVERGED:
             logit_rho, solution = logit_rho + stride, found
             _within(logit_rho)
