@@ -1,5 +1,6 @@
 """Phase diagrams: Datasets of networks or of the field theory over (rho, gamma)."""
 
+from heteroscope.diagrams.bayesian import posterior_diagram
 from heteroscope.diagrams.dataset import (
     CELL,
     FIVE_PHASES,
@@ -49,6 +50,7 @@ __all__ = [
     "over_seeds",
     "penalty_table",
     "phase_diagram",
+    "posterior_diagram",
     "ramp_onset",
     "relabel",
     "std_over_seeds",

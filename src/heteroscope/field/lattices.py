@@ -122,7 +122,7 @@ class Chain(NamedTuple):
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
     ) -> tuple[Field, Field] | None:
         """Solve for both fields, unknowns interleaved so that the bandwidth is 2; then correct both constants."""
-        bands = self._pair_bands(diagonals, coupling, scales)
+        bands = self.pair_bands(diagonals, coupling, scales)
         bands[0] *= DIAGONAL_MARGIN
         *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
         if info:
@@ -140,7 +140,7 @@ class Chain(NamedTuple):
 
         Cholesky's factorisation takes a third of the time of an LU with row exchanges, which a saddle needs.
         """
-        lower = self._pair_bands(diagonals, coupling, scales)
+        lower = self.pair_bands(diagonals, coupling, scales)
         *_, solution, info = dpbsv(lower, right, lower=1)
         if not info:
             return solution
@@ -153,7 +153,7 @@ class Chain(NamedTuple):
             raise ArithmeticError(f"the Hessian is exactly singular at unknown {info}")
         return solution
 
-    def _pair_bands(
+    def pair_bands(
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float]
     ) -> Float[np.ndarray, "3 unknown"]:
         """Return the lower bands of the matrix of both fields, unknowns interleaved."""

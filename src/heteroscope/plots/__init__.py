@@ -6,6 +6,7 @@ from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
 from heteroscope.plots.penalty_law import penalty_law_figure
+from heteroscope.plots.posteriors import epistemic_figure, evidence_figure, posterior_figure, posterior_maps
 from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.slices import diagonal_slices
 from heteroscope.plots.style import (
@@ -39,6 +40,8 @@ __all__ = [
     "diagonal_slices",
     "diagram_array",
     "edges",
+    "epistemic_figure",
+    "evidence_figure",
     "fold_figure",
     "house_style",
     "logit_axis",
@@ -46,6 +49,8 @@ __all__ = [
     "penalty_law_figure",
     "phase_maps",
     "plain_log_axis",
+    "posterior_figure",
+    "posterior_maps",
     "save_figure",
     "schematic",
 ]
