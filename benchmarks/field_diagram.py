@@ -29,9 +29,8 @@ def main() -> None:
     first, *warm = (_diagram_seconds(x, y, N_PROCESSES) for _ in range(1 + N_TURNS))
     alone = min(_diagram_seconds(x, y, 1) for _ in range(N_TURNS))
     adam = _adam_seconds_per_step(x, y) * ADAM_STEPS
-    fold_start = perf_counter()
-    field.fold_curve(x, y, FIELD_GRID)
-    fold = (perf_counter() - fold_start) / len(FIELD_GRID)
+    separate = min(_separate_seconds(x, y) for _ in range(N_TURNS))
+    together = [min(_whole_seconds(x, y, n) for _ in range(N_TURNS)) for n in (1, N_PROCESSES)]
 
     print("## Field theory: one diagram\n")
     print(f"The sine set, {N_POINTS} points, {len(FIELD_GRID)} x {len(FIELD_GRID)} cells.\n")
@@ -41,7 +40,11 @@ def main() -> None:
     print(f"| the same, best of {N_TURNS} further calls | {min(warm):.2f} | {adam / min(warm):,.0f} |")
     print(f"| the same, one process | {alone:.2f} | {adam / alone:,.0f} |")
     print(f"| Adam in JAX, {ADAM_STEPS:,} steps, scaled from {ADAM_TIMED} | {adam:,.0f} | 1 |")
-    print(f"\nThe fold takes {fold:.2f} s for each gamma.\n")
+    print("\n| cells and folds | seconds per diagram |")
+    print("|---|---:|")
+    print(f"| field.solve_grid, then field.fold_curve, one process | {separate:.2f} |")
+    print(f"| field.solve_with_folds, one process | {together[0]:.2f} |")
+    print(f"| the same, {N_PROCESSES} processes | {together[1]:.2f} |\n")
     print("| set | converged | runaway | out of steps | largest relative residual of a converged cell |")
     print("|---|---:|---:|---:|---:|")
     for name in PROCESSES:
@@ -55,6 +58,21 @@ def _diagram_seconds(x: np.ndarray, y: np.ndarray, n_jobs: int) -> float:
     """Return the seconds of one diagram by Newton."""
     start = perf_counter()
     field.solve_grid(x, y, FIELD_GRID, FIELD_GRID, n_jobs=n_jobs)
+    return perf_counter() - start
+
+
+def _separate_seconds(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the seconds of all cells and then all folds, each found from scratch and with its jumps."""
+    start = perf_counter()
+    field.solve_grid(x, y, FIELD_GRID, FIELD_GRID)
+    field.fold_curve(x, y, FIELD_GRID)
+    return perf_counter() - start
+
+
+def _whole_seconds(x: np.ndarray, y: np.ndarray, n_jobs: int) -> float:
+    """Return the seconds of all cells and all folds, each fold from the last finite cell of its gamma."""
+    start = perf_counter()
+    field.solve_with_folds(x, y, FIELD_GRID, FIELD_GRID, n_jobs=n_jobs)
     return perf_counter() - start
 
 

@@ -9,11 +9,19 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from heteroscope import datasets, phase_diagram
-from heteroscope.diagrams.penalty_law import Output, PenaltyLaw, fit_penalty_law, penalty_cells
-from heteroscope.paper.part_records import load_part, save_part
+from heteroscope.core import atomic_write
+from heteroscope.diagrams.penalty_law import (
+    Output,
+    PenaltyCells,
+    PenaltyLaw,
+    cells_that_count,
+    fit_penalty_law,
+    penalty_table,
+)
 
 RECORDS = Path(__file__).parent / "records" / "penalty_law"
 PENALTIES = tuple(0.001 * 2**k for k in range(7))
@@ -71,13 +79,20 @@ def runs() -> list[Run]:
     return [Run(data, *network, output) for data, network in pairs for output in outputs]
 
 
+def load_cells(name: str) -> PenaltyCells | None:
+    """Return the cells that count of a run on record; None if it is not."""
+    path = RECORDS / f"{name}.csv"
+    return cells_that_count(pd.read_csv(path)) if path.is_file() else None
+
+
 def main() -> None:
     """Train what is missing and print the table."""
     for run in runs():
-        if load_part(RECORDS, run.name) is None:
+        if load_cells(run.name) is None:
             start = perf_counter()
             diagram = run.train(RECORDS / "unfinished" / run.name)
-            save_part(RECORDS, run.name, diagram, {"seconds": perf_counter() - start, "run": run._asdict()})
+            with atomic_write(RECORDS / f"{run.name}.csv") as partial:
+                penalty_table(diagram, run.output).to_csv(partial, index=False, float_format="%.7g")
             print(f"trained {run.name} in {perf_counter() - start:.0f} s", flush=True)
     print_table()
 
@@ -87,13 +102,12 @@ def print_table() -> None:
     print("| set | network | output | log c | p | scatter | decades of E | cells | holds |")
     print("|---|---|---|---:|---:|---:|---:|---:|---|")
     for run in runs():
-        record = load_part(RECORDS, run.name)
-        if record is None:
+        cells = load_cells(run.name)
+        if cells is None:
             continue
-        cells = penalty_cells(record.result, run.output)
-        network = f"{len(run.hidden)} x {run.hidden[0]} {run.activation}"
         law = fit_penalty_law(cells)
-        numbers = f"| | | | {len(cells.energy)} | no" if law is None else format_law(law)
+        network = f"{len(run.hidden)} x {run.hidden[0]} {run.activation}"
+        numbers = f"| | | | | {len(cells.energy)} | no" if law is None else format_law(law)
         print(f"| {run.data} | {network} | {run.output} {numbers} |")
 
 

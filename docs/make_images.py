@@ -8,15 +8,29 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 from make_results import save_in_few_colours
 from matplotlib.figure import Figure
 
 from heteroscope import datasets, field, field_diagram, phase_diagram
 from heteroscope.datasets import simulated
-from heteroscope.diagrams import posterior_diagram
+from heteroscope.diagrams import dressed_diagram, mean_jump, posterior_diagram
 from heteroscope.paper import run_demo
-from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, posterior_maps, save_figure, schematic
+from heteroscope.plots import (
+    diagonal_figure,
+    diagram_array,
+    fold_figure,
+    penalty_law_figure,
+    phase_maps,
+    posterior_maps,
+    save_figure,
+    schematic,
+)
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # the benchmarks have the records
+from benchmarks.dressed_theory import recorded_law, recorded_networks
+from benchmarks.penalty_law import PAPER_NETWORK, load_cells, runs
 
 IMAGES = Path(__file__).parent / "images"
 POINTS = 4096  # of a field-theory diagram
@@ -26,6 +40,7 @@ FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 def main(chosen: list[str]) -> None:
     """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
+    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed}
     pictures["bayesian-maps"] = bayesian_maps
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
@@ -45,6 +60,53 @@ def field_sine() -> Figure:
 def field_sets() -> Figure:
     """Draw the metrics of the field theory of every simulated set."""
     return diagram_array({name: diagram(name) for name in simulated.PROCESSES}, split="train")
+
+
+def onsets() -> Figure:
+    """Draw the closed-form boundaries over the theory of sine, and over networks the jump that the law predicts."""
+    x, y = simulated.field_draw("sine", 512)
+    corner = field.flat_onsets(field.chain(x), y)
+    _, rows, target, networks = recorded("sine")
+    jump = mean_jump(field.chain(rows, "points"), target, recorded_law("mean")).alpha
+    shown = {"theory, 512 points": field_diagram(x, y, folds=False), "networks": networks}
+    lines = {"theory, 512 points": (corner.alpha, corner.beta), "networks": (jump, np.inf)}
+    return phase_maps(shown, onsets=lines)
+
+
+def penalty_law() -> Figure:
+    """Draw the law of the penalty from the runs on record."""
+    sets: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
+    for run in runs():
+        cells = load_cells(run.name)
+        if cells is not None and len(cells.energy):
+            network = f"{len(run.hidden)} x {run.hidden[0]} {run.activation.replace('_', ' ')}"
+            paper = (run.hidden, run.activation) == PAPER_NETWORK
+            if paper:
+                sets.setdefault(f"{run.output}, {network}", {})[run.data.replace("_", " ")] = cells[1:]
+            if run.data == "sine":
+                sets.setdefault(f"{run.output} on sine", {})[network] = cells[1:]
+    return penalty_law_figure({title: sets[title] for title in sorted(sets)})
+
+
+def dressed() -> Figure:
+    """Draw networks on record beside the plain and the dressed theory, for two sets that the law was not fitted on."""
+    shown = {}
+    for name in ("curve", "cubic_homoskedastic"):
+        split, x, y, networks = recorded(name)
+        grid = {"rhos": networks.rho.values, "gammas": networks.gamma.values}
+        test = {"x_test": split.x_test[:, 0], "y_test": split.y_test}
+        shown[f"{name.replace('_', ' ')}: networks"] = networks
+        shown[f"{name.replace('_', ' ')}: dressed theory"] = dressed_diagram(
+            x, y, recorded_law("mean"), recorded_law("precision"), **test, **grid
+        )
+    return phase_maps(shown)
+
+
+def recorded(name: str) -> tuple[datasets.Split, np.ndarray, np.ndarray, xr.Dataset]:
+    """Return the split of a set, its training rows in order, and the networks on record."""
+    split = datasets.load(name)
+    order = np.argsort(split.x_train[:, 0])
+    return split, split.x_train[order, 0], split.y_train[order], recorded_networks(name)
 
 
 def map_sine(start: str | float) -> Figure:

@@ -139,3 +139,15 @@ def test_at_a_jump_the_solution_changes_at_once_and_nowhere_else_before_the_fold
     largest = int(np.argmax(steps))
     assert at[largest] < jump < at[largest + 1]
     assert steps[largest] > 3 * np.delete(steps, largest).max()
+
+
+def test_cells_and_folds_together_are_those_found_apart(sine):
+    x, y = sine(96)
+    rhos, gammas = np.array([0.1, 0.9, 0.99, 0.999]), [0.01, 0.5, 0.999]
+    grid, folds = field.solve_with_folds(x, y, rhos, gammas)
+    alone = field.solve_grid(x, y, rhos, gammas)
+    np.testing.assert_array_equal(grid.status, alone.status)
+    np.testing.assert_allclose(grid.mean, alone.mean, atol=1e-7)
+    expected = [one.logit_rho for one in field.fold_curve(x, y, gammas)]
+    np.testing.assert_allclose([one.logit_rho for one in folds], expected, atol=1e-6)
+    assert field.solve_with_folds(x, y, rhos, gammas, folds=False)[1] == []

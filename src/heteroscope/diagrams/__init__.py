@@ -16,7 +16,9 @@ from heteroscope.diagrams.dataset import (
     std_over_seeds,
     without_rows,
 )
+from heteroscope.diagrams.dressed_theory import dressed_diagram, mean_jump, ramp_onset
 from heteroscope.diagrams.label_agreement import Agreement, agreement
+from heteroscope.diagrams.penalty_law import PenaltyLaw, cells_that_count, fit_penalty_law, penalty_table
 from heteroscope.diagrams.relabelling import relabel
 from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
 from heteroscope.diagrams.sweep import phase_diagram
@@ -31,18 +33,25 @@ __all__ = [
     "S_ADAPTS",
     "S_CONSTANT",
     "Agreement",
+    "PenaltyLaw",
     "agreement",
+    "cells_that_count",
     "decode_words",
     "diagonal_cells",
+    "dressed_diagram",
     "encode_words",
     "field_diagram",
+    "fit_penalty_law",
     "kinds",
     "majority_kind",
     "majority_phase",
+    "mean_jump",
     "open_diagram",
     "over_seeds",
+    "penalty_table",
     "phase_diagram",
     "posterior_diagram",
+    "ramp_onset",
     "relabel",
     "std_over_seeds",
     "without_rows",

@@ -10,6 +10,7 @@ docs/research/penalty-law.md fixes which cells count.
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from jaxtyping import Float
 from scipy.special import logit
@@ -73,8 +74,8 @@ class PenaltyLaw(NamedTuple):
         return self.n_cells >= LEAST_CELLS and self.decades >= LEAST_DECADES and self.scatter <= LARGEST_SCATTER
 
 
-def penalty_cells(diagram: xr.Dataset, output: Output) -> PenaltyCells:
-    """Return energy and squared weights of one output in the cells of a diagram of networks that count.
+def penalty_table(diagram: xr.Dataset, output: Output) -> pd.DataFrame:
+    """Return energy and squared weights of one output in every cell of a diagram of networks, and which cells count.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def penalty_cells(diagram: xr.Dataset, output: Output) -> PenaltyCells:
 
     Returns
     -------
-    PenaltyCells
-        Penalty, energy and squared weights of each such cell and seed.
+    pandas.DataFrame
+        One row per cell and seed: penalty, energy, weights, what decides whether it counts, and `counts`.
     """
     if "relative_gradient" not in diagram or diagram.attrs.get("source") != "networks":
         raise InputError("the law of the penalty needs a diagram of networks: give one made by phase_diagram")
@@ -94,17 +95,41 @@ def penalty_cells(diagram: xr.Dataset, output: Output) -> PenaltyCells:
     alpha, beta = alpha_beta(logit(train["rho"].values)[:, None, None], logit(train["gamma"].values)[None, :, None])
     penalty = np.broadcast_to(alpha if output == "mean" else beta, train["objective"].shape)
     likelihood = train["nll"].values - 0.5 * np.log(2 * np.pi)
-    weights = (train["objective"].values - likelihood) / penalty
-    energy = train[f"{output}_energy"].values
-    spread, error = train["log_precision_spread"].values, train["mean_mse"].values
+    columns = {
+        "penalty": penalty,
+        "energy": train[f"{output}_energy"].values,
+        "weights": (train["objective"].values - likelihood) / penalty,
+        "relative_gradient": train["relative_gradient"].values,
+        "mean_mse": train["mean_mse"].values,
+        "mean_energy": train["mean_energy"].values,
+        "log_precision_spread": train["log_precision_spread"].values,
+        "squared_score": train["squared_score"].values,
+    }
+    table = pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
     if output == "mean":
-        counts = (spread < CONSTANT_PRECISION) & (error > LEARNT_MEAN[0]) & (error < LEARNT_MEAN[1])
+        counts = (table["log_precision_spread"] < CONSTANT_PRECISION) & table["mean_mse"].between(*LEARNT_MEAN)
     else:
-        score = train["squared_score"].values
-        honest = (score > HONEST_SCORE[0]) & (score < HONEST_SCORE[1])
-        counts = (train["mean_energy"].values < CONSTANT_MEAN) & (spread > LEARNT_PRECISION) & honest
-    counts &= (train["relative_gradient"].values <= SETTLED) & (weights > 0) & (energy > 0)
-    return PenaltyCells(penalty[counts], energy[counts], weights[counts])
+        learnt = (table["log_precision_spread"] > LEARNT_PRECISION) & table["squared_score"].between(*HONEST_SCORE)
+        counts = (table["mean_energy"] < CONSTANT_MEAN) & learnt
+    settled = table["relative_gradient"] <= SETTLED
+    return table.assign(counts=counts & settled & (table["weights"] > 0) & (table["energy"] > 0))
+
+
+def cells_that_count(table: pd.DataFrame) -> PenaltyCells:
+    """Return the cells of `penalty_table` that count.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What `penalty_table` returned.
+
+    Returns
+    -------
+    PenaltyCells
+        Penalty, energy and squared weights of each such cell.
+    """
+    kept = table[table["counts"]]
+    return PenaltyCells(*(kept[name].to_numpy(dtype=float) for name in PenaltyCells._fields))
 
 
 def fit_penalty_law(cells: PenaltyCells) -> PenaltyLaw | None:

@@ -20,7 +20,7 @@ from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, 
 from heteroscope.diagrams.sources import gather_arrays
 from heteroscope.phases import Phase
 
-_GRAPH_TOLERANCE, _LINE_TOLERANCE = 1e-8, 1e-10  # relative residuals that conjugate gradients and banded solves reach
+_GRAPH_TOLERANCE = 1e-8  # relative residual that conjugate gradients reach
 
 
 class TheoryRows(NamedTuple):
@@ -86,7 +86,7 @@ def field_diagram(
     n_jobs : int, default=1
         Number of processes.
     progress : callable or None, default=None
-        Called as progress(done, total) with numbers of values of rho and points of the fold.
+        Called as progress(done, total) with numbers of gammas on a line, of rhos and points of the fold on a table.
 
     Returns
     -------
@@ -102,35 +102,17 @@ def field_diagram(
     if np.ndim(x) == 1:
         if X_test is not None or power != 1:
             raise InputError("X_test and power are for tables; on a line y_test is another draw at the same points")
-        rows, tol = _line_rows(x, y, y_test, density), _LINE_TOLERANCE
+        rows = _line_rows(x, y, y_test, density)
+        grid, curve = field.solve_with_folds(
+            x, y, rhos, gammas, density=density, folds=folds is not False, n_jobs=n_jobs, progress=progress
+        )
+        found = [(fold.gamma, fold.rho) for fold in curve]
     else:
         if density is not None:
             raise InputError("density is for points on a line: leave it out for a table")
-        rows, tol = _table_rows(x, y, X_test, y_test, n_neighbors, power), _GRAPH_TOLERANCE
-    finds_folds = np.ndim(x) == 1 if folds is None else folds
-    total = len(rhos) + len(gammas) * finds_folds
-
-    def shifted_progress(offset: int) -> Progress | None:
-        return (lambda done, _: progress(offset + done, total)) if progress else None
-
-    grid = field.solve_cells(
-        rows.lattice,
-        rows.y,
-        rhos,
-        gammas,
-        variance=rows.variance,
-        tol=tol,
-        n_jobs=n_jobs,
-        progress=shifted_progress(0),
-    )
+        rows = _table_rows(x, y, X_test, y_test, n_neighbors, power)
+        grid, found = _solve_table(rows, rhos, gammas, bool(folds), n_jobs, progress)
     diagram = _dataset(rows, grid)
-    if not finds_folds:
-        return diagram
-    if np.ndim(x) == 1:
-        curve = field.fold_curve(x, y, gammas, density=density, n_jobs=n_jobs, progress=shifted_progress(len(rhos)))
-        found = [(fold.gamma, fold.rho) for fold in curve]
-    else:
-        found = _table_folds(rows, gammas, n_jobs, shifted_progress(len(rhos)))
     if not found:
         return diagram
     fold_gammas, fold_rhos = zip(*found, strict=True)
@@ -185,14 +167,41 @@ def _table_rows(
     )
 
 
-def _table_folds(
-    rows: TheoryRows, gammas: Float[np.ndarray, " gamma"], n_jobs: int, progress: Progress | None
-) -> list[tuple[float, float]]:
-    """Return (gamma, rho) of the last finite solution, for the gammas that have one."""
-    found = field.last_finite_curve(
-        rows.lattice, rows.y, gammas, variance=rows.variance, n_jobs=n_jobs, progress=progress
+def _solve_table(
+    rows: TheoryRows,
+    rhos: Float[np.ndarray, " rho"],
+    gammas: Float[np.ndarray, " gamma"],
+    folds: bool,
+    n_jobs: int,
+    progress: Progress | None,
+) -> tuple[field.GridSolution, list[tuple[float, float]]]:
+    """Return the cells of a table, and (gamma, rho) of the last finite solution for the gammas that have one."""
+    total = len(rhos) + len(gammas) * folds
+
+    def shifted_progress(offset: int) -> Progress | None:
+        return (lambda done, _: progress(offset + done, total)) if progress else None
+
+    grid = field.solve_cells(
+        rows.lattice,
+        rows.y,
+        rhos,
+        gammas,
+        variance=rows.variance,
+        tol=_GRAPH_TOLERANCE,
+        n_jobs=n_jobs,
+        progress=shifted_progress(0),
     )
-    return [(float(g), float(expit(z))) for g, z in zip(gammas, found, strict=True) if z is not None]
+    if not folds:
+        return grid, []
+    found = field.last_finite_curve(
+        rows.lattice,
+        rows.y,
+        gammas,
+        variance=rows.variance,
+        n_jobs=n_jobs,
+        progress=shifted_progress(len(rhos)),
+    )
+    return grid, [(float(g), float(expit(z))) for g, z in zip(gammas, found, strict=True) if z is not None]
 
 
 def _dataset(rows: TheoryRows, grid: field.GridSolution) -> xr.Dataset:

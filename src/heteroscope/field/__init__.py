@@ -13,10 +13,23 @@ from heteroscope.field.bayesian import (
     posterior_graph,
     solve_posteriors,
 )
+from heteroscope.field.boundaries import (
+    Modes,
+    Onsets,
+    chain_noise_share,
+    flat_onsets,
+    flat_stability,
+    mean_onset,
+    modes,
+    precision_onset,
+    residual_share,
+    white_noise_fold,
+    white_noise_share,
+)
 from heteroscope.field.branches import Branch, branch
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
-from heteroscope.field.folding import Bifurcation, fold, fold_curve
+from heteroscope.field.folding import Bifurcation, fold, fold_curve, solve_with_folds
 from heteroscope.field.graphs import Graph, Table, table
 from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
 from heteroscope.field.lattices import Chain, Lattice, chain
@@ -50,7 +63,9 @@ __all__ = [
     "Hysteresis",
     "Lattice",
     "LevelPrior",
+    "Modes",
     "NoiseAverage",
+    "Onsets",
     "Posterior",
     "Predictive",
     "Problem",
@@ -60,9 +75,12 @@ __all__ = [
     "Table",
     "branch",
     "chain",
+    "chain_noise_share",
     "energy",
     "equations",
     "evidence_surface",
+    "flat_onsets",
+    "flat_stability",
     "fold",
     "fold_curve",
     "gradient",
@@ -71,19 +89,26 @@ __all__ = [
     "hysteresis_on",
     "last_finite",
     "last_finite_curve",
+    "mean_onset",
     "minima",
     "minimise",
+    "modes",
     "noise_average",
     "observables",
     "posterior",
     "posterior_graph",
+    "precision_onset",
+    "residual_share",
     "runaway_bound",
     "solve",
     "solve_cells",
     "solve_graph",
     "solve_grid",
     "solve_posteriors",
+    "solve_with_folds",
     "state",
     "stiffened",
     "table",
+    "white_noise_fold",
+    "white_noise_share",
 ]

@@ -30,7 +30,8 @@ _LEAST_COSINE = 0.9  # between tangents of neighbouring points; a sharper turn m
 _MAX_CORRECTIONS = 6  # Newton corrections of one step
 _LARGEST_FIRST_CORRECTION = 0.1  # relative to the step; a larger correction may end on another branch
 _LARGEST_RESIDUAL = 1e-3  # relative residual above which stiff terms are only rounding
-_FIRST_STEP, _SHORTEST_STEP, _LONGEST_STEP = 0.02, 1e-7, 0.2  # lengths in the Fisher metric
+_FIRST_STEP, _SHORTEST_STEP, _LONGEST_STEP = 0.02, 1e-7, 0.5  # lengths in the Fisher metric
+_LARGEST_GROWTH = 3.0  # of a step, relative to the one before
 
 
 class ProblemFamily(NamedTuple):
@@ -49,8 +50,8 @@ class ProblemFamily(NamedTuple):
 class BranchPoint(NamedTuple):
     """A stationary point on a branch and the unit tangent there.
 
-    `slope` is the tangent's component of logit rho, `tangent` that of the fields, and `step` the length of the step
-    that led to the point.
+    `slope` is the tangent's component of logit rho, `tangent` that of the fields, `step` the length of the step that
+    led to the point, and `next_step` the length at which the next correction should stay within its limit.
     """
 
     logit_rho: float
@@ -58,6 +59,7 @@ class BranchPoint(NamedTuple):
     slope: float
     tangent: Fields
     step: float
+    next_step: float
 
 
 def trace_branch(family: ProblemFamily, start: Fields, logit_rho: float) -> Iterator[BranchPoint]:
@@ -76,19 +78,20 @@ def trace_branch(family: ProblemFamily, start: Fields, logit_rho: float) -> Iter
             if length < _SHORTEST_STEP:
                 return
             following = advance(family, point, length)
-        point, length = following, min(1.5 * length, _LONGEST_STEP)
+        point, length = following, following.next_step
 
 
 def first_point(family: ProblemFamily, start: Fields, logit_rho: float) -> BranchPoint:
     """Return `start` with the tangent that points towards larger rho."""
     change, length = _tangent(family, start, _solve(family.at(logit_rho), family.lattice, start)[1])
-    return BranchPoint(logit_rho, start, 1.0 / length, change.times(1.0 / length), 0.0)
+    return BranchPoint(logit_rho, start, 1.0 / length, change.times(1.0 / length), 0.0, _FIRST_STEP)
 
 
 def advance(family: ProblemFamily, point: BranchPoint, length: float) -> BranchPoint | None:
     """Return the stationary point a `length` further along; None if corrections fail or the turn is too sharp."""
     border = _metric(family, point.fields).times(point.tangent)
     fields, logit_rho = point.fields.plus(length, point.tangent), point.logit_rho + length * point.slope
+    next_step = _LONGEST_STEP
     for count in range(_MAX_CORRECTIONS):
         if fields.precision.min() <= 0.0:
             return None
@@ -99,8 +102,12 @@ def advance(family: ProblemFamily, point: BranchPoint, length: float) -> BranchP
         change = (border.dot(newton) - length_error) / (point.slope - border.dot(sensitivity))
         step = newton.plus(change, sensitivity)
         correction = _length(family, fields, step)
-        if count == 0 and correction > _LARGEST_FIRST_CORRECTION * length:
-            return None
+        if count == 0:
+            # the first correction grows as length^2, so its share of the step grows as the length
+            growth = 0.7 * _LARGEST_FIRST_CORRECTION * length / max(correction, np.finfo(float).tiny)
+            if growth < 0.7:
+                return None
+            next_step = min(length * min(growth, _LARGEST_GROWTH), _LONGEST_STEP)
         fields, logit_rho = fields.plus(-1.0, step), logit_rho + change
         if correction <= _TOLERANCE:
             tangent, norm = _tangent(family, fields, sensitivity)
@@ -108,7 +115,7 @@ def advance(family: ProblemFamily, point: BranchPoint, length: float) -> BranchP
             if abs(cosine) < _LEAST_COSINE or equations(family.at(logit_rho), fields).relative > _LARGEST_RESIDUAL:
                 return None
             scale = float(np.sign(cosine)) / norm
-            return BranchPoint(logit_rho, fields, scale, tangent.times(scale), length)
+            return BranchPoint(logit_rho, fields, scale, tangent.times(scale), length, next_step)
     return None
 
 
@@ -210,7 +217,11 @@ def branch(
 
 def problem_family(x: ArrayLike, y: ArrayLike, gamma: float, density: ArrayLike | None) -> ProblemFamily:
     """Return the problems of one gamma on the chain of `x`."""
-    lattice = chain(x, density)
+    return family_on(chain(x, density), y, gamma)
+
+
+def family_on(lattice: Chain, y: ArrayLike, gamma: float) -> ProblemFamily:
+    """Return the problems of one gamma on a chain."""
     return ProblemFamily(state(lattice, y, 0.5, gamma), lattice, float(logit(gamma)))
 
 

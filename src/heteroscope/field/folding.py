@@ -20,28 +20,31 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from heteroscope.core import InputError, Progress, Status
 from heteroscope.field.branches import (
     BranchPoint,
     ProblemFamily,
     advance,
+    family_on,
     problem_family,
     solve_from_flat,
     trace_branch,
 )
 from heteroscope.field.descent import Solution, minimise
-from heteroscope.field.grid import Values, run_all
-from heteroscope.field.lattices import Chain, Field, inner
+from heteroscope.field.grid import GridSolution, Values, run_all, stack_solutions
+from heteroscope.field.lattices import Chain, Field, chain, inner
 from heteroscope.field.problem import Fields
 
 _VALUES_PER_DECADE = 16  # of q: each mode adds a bump to q R(q) that is more than a decade wide
 _BRACKET = 0.25  # distance in logit rho from the flat start's runaway at which the branch begins
 _STEP_BEYOND = 1e-3  # distance beyond a fold, in logit rho, at which descent looks for another finite minimum
 _MAX_STEPS_BEYOND = 5000  # of that descent, which is slow near the minimum that has just vanished
+_KICK = 0.3  # length along the branch's tangent by which that descent starts beyond the fold, as it is slow at the fold
 _ZERO_SLOPE = 1e-5  # component of logit rho in the tangent below which a point counts as the turn
 _NEGLIGIBLE_BEND = 1e-6  # relative variation of the precision up to which it counts as constant
+_NEAR = 0.06  # the same distance where the cells of a grid are known, and their jumps are not wanted
 _STRIDE, _LARGEST_LOGIT = 4.0, 40.0  # step and limit of the search for the flat start's runaway, in logit rho
 
 
@@ -104,12 +107,19 @@ def fold(
     stiff = stiff_fold(family.lattice, family.base.y, gamma)
     if stiff.bend < _NEGLIGIBLE_BEND:
         return Bifurcation(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
-    logit_rho, solution = _last_before_runaway(family)
+    return _follow_to_fold(family, *_last_before_runaway(family), max_points)._replace(gamma=gamma)
+
+
+def _follow_to_fold(family: ProblemFamily, logit_rho: float, solution: Solution, max_points: int = 400) -> Bifurcation:
+    """Follow the branch of a finite solution from fold to fold until descent beyond one runs away."""
+    gamma = float(expit(family.logit_gamma))
     jumps: list[float] = []
     while True:
         turn = _next_turn(family, solution, logit_rho, max_points)
         beyond = turn.logit_rho + _STEP_BEYOND
-        solution = minimise(family.at(beyond), turn.fields, max_steps=_MAX_STEPS_BEYOND)
+        kicked = turn.fields.plus(_KICK, turn.tangent)
+        start = kicked if kicked.precision.min() > 0.0 else turn.fields
+        solution = minimise(family.at(beyond), start, max_steps=_MAX_STEPS_BEYOND)
         if solution.status is Status.RUNAWAY:
             return Bifurcation(gamma, turn.logit_rho, *turn.fields, np.array(jumps))
         if solution.status is Status.OUT_OF_STEPS:
@@ -152,6 +162,102 @@ def fold_curve(
     return run_all(partial(fold, x, y, density=density), [float(gamma) for gamma in gammas], n_jobs, progress)
 
 
+class _Column(NamedTuple):
+    """What one process solves: all values of rho at one gamma, and the fold if it is wanted."""
+
+    gamma: float
+    rhos: Float[np.ndarray, " rho"]
+    with_fold: bool
+
+
+def solve_with_folds(
+    x: ArrayLike,
+    y: ArrayLike,
+    rhos: Values,
+    gammas: Values,
+    *,
+    density: ArrayLike | None = None,
+    folds: bool = True,
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[GridSolution, list[Bifurcation]]:
+    """Solve every cell of a grid on a line and find the fold at every gamma, one task for each gamma.
+
+    The fold's branch begins near the last finite cell below the runaways, so jumps between finite minima further down
+    are not listed.
+
+    Parameters
+    ----------
+    x : array_like of shape (n_points,)
+        Strictly increasing positions, at least 3.
+    y : array_like of shape (n_points,)
+        Target: one draw of y(x).
+    rhos, gammas : sequence of float
+        Values of the grid, each strictly between 0 and 1, in increasing order.
+    density : array_like of shape (n_points,), "points" or None, default=None
+        Density of the points; see `chain`.
+    folds : bool, default=True
+        Whether to find the folds.
+    n_jobs : int, default=1
+        Number of processes.
+    progress : callable or None, default=None
+        Called as progress(done, total) with numbers of gammas.
+
+    Returns
+    -------
+    GridSolution
+        The solutions of all cells, each from the flat start.
+    list of Bifurcation
+        One fold per gamma; empty without `folds`.
+
+    See Also
+    --------
+    solve_grid : The cells alone.
+    fold_curve : The folds alone, with the jumps before them.
+    """
+    lattice, ordered = chain(x, density), np.asarray(rhos, dtype=float)
+    columns = [_Column(float(gamma), ordered, folds) for gamma in gammas]
+    solve_column = partial(_solve_column, lattice, np.asarray(y, dtype=float))
+    found = run_all(solve_column, columns[::-1], n_jobs, progress)[::-1]  # folds at high gammas take longest
+    solutions, ends = zip(*found, strict=True)
+    grid = stack_solutions(ordered, gammas, [list(row) for row in zip(*solutions, strict=True)])
+    return grid, [end for end in ends if end is not None]
+
+
+def _solve_column(lattice: Chain, y: Field, column: _Column) -> tuple[list[Solution], Bifurcation | None]:
+    """Solve all cells of one gamma from the flat start, and find the fold above the last finite one."""
+    family = family_on(lattice, y, column.gamma)
+    logit_rhos = logit(column.rhos)
+    solutions = [solve_from_flat(family, float(z)) for z in logit_rhos]
+    if not column.with_fold:
+        return solutions, None
+    stiff = stiff_fold(lattice, family.base.y, column.gamma)
+    if stiff.bend < _NEGLIGIBLE_BEND:
+        return solutions, Bifurcation(column.gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
+    runaway = [k for k, solution in enumerate(solutions) if solution.status is Status.RUNAWAY]
+    last = (runaway[0] if runaway else len(solutions)) - 1
+    if last < 0 or solutions[last].status is not Status.CONVERGED:
+        nearest = _last_before_runaway(family)
+    else:
+        stride = float(logit_rhos[last + 1] - logit_rhos[last]) / 2.0 if runaway else _STRIDE / 2.0
+        nearest = _approach_runaway(family, float(logit_rhos[last]), solutions[last], stride)
+    return solutions, _follow_to_fold(family, *nearest)._replace(gamma=column.gamma)
+
+
+def _approach_runaway(
+    family: ProblemFamily, logit_rho: float, solution: Solution, stride: float
+) -> tuple[float, Solution]:
+    """Continue a finite solution towards its runaway, in steps that are halved at each failure, down to `_NEAR`."""
+    while stride > _NEAR:
+        found = minimise(family.at(logit_rho + stride), solution.fields)
+        if found.status is Status.CONVERGED:
+            logit_rho, solution = logit_rho + stride, found
+            _within(logit_rho)
+        else:
+            stride /= 2.0
+    return logit_rho, solution
+
+
 def _last_before_runaway(family: ProblemFamily) -> tuple[float, Solution]:
     """Bisect for the flat start's last finite solution, within `_BRACKET` in logit rho of its runaway."""
     low = high = 0.0
@@ -177,11 +283,16 @@ def _last_before_runaway(family: ProblemFamily) -> tuple[float, Solution]:
 
 def _within_limits(family: ProblemFamily, logit_rho: float) -> Solution:
     """Descend from the flat fields, or raise if logit rho is outside the limits of the search."""
+    _within(logit_rho)
+    return solve_from_flat(family, logit_rho)
+
+
+def _within(logit_rho: float) -> None:
+    """Raise if logit rho is outside the limits of the search."""
     if abs(logit_rho) > _LARGEST_LOGIT:
         raise InputError(
             f"no fold between logit rho = -{_LARGEST_LOGIT:g} and {_LARGEST_LOGIT:g}; standardise y, and x to [-1, 1]"
         )
-    return solve_from_flat(family, logit_rho)
 
 
 def _next_turn(family: ProblemFamily, solution: Solution, logit_rho: float, max_points: int) -> BranchPoint:

@@ -6,6 +6,7 @@ with m = mean, l = precision, and F = L / rho for the paper's L. The variance v 
 the mean of the noisy target and v its variance, F is the average over all draws.
 """
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -177,8 +178,8 @@ def equations(problem: Problem, fields: Fields, tail: Fields | None = None) -> E
 
 def _relative(weights: Field, total: Field, terms: tuple[Field, ...]) -> float:
     """Return |total| / sum of |terms| in the norm weighted by the points."""
-    scale = sum(np.sqrt(inner(weights, term**2)) for term in terms)
-    return float(np.sqrt(inner(weights, total**2)) / scale) if scale > 0 else 0.0
+    scale = sum(sqrt(inner(weights * term, term)) for term in terms)
+    return sqrt(inner(weights * total, total)) / scale if scale > 0 else 0.0
 
 
 def gradient(problem: Problem, conditions: Equations) -> Fields:

@@ -5,6 +5,7 @@ from heteroscope.plots.fold import fold_figure
 from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
+from heteroscope.plots.penalty_law import penalty_law_figure
 from heteroscope.plots.posteriors import epistemic_figure, evidence_figure, posterior_figure, posterior_maps
 from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.slices import diagonal_slices
@@ -45,6 +46,7 @@ __all__ = [
     "house_style",
     "logit_axis",
     "new_figure",
+    "penalty_law_figure",
     "phase_maps",
     "plain_log_axis",
     "posterior_figure",

@@ -1,11 +1,13 @@
 """Draw the phase of each cell of diagrams side by side, with the theory's boundaries over those of networks."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -40,12 +42,19 @@ TITLE_WIDTH = 26  # letters per line of a panel's title
 THEORY_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (3, 1)), "linewidth": 2.2}
 THEORY_BOUNDARY: dict[str, Any] = {"color": "white", "linewidth": 1.2}
 THEORY_BOUNDARY |= {"path_effects": [Stroke(linewidth=2.6, foreground=INK), Normal()]}
+MEAN_ONSET: dict[str, Any] = {"color": "black", "linewidth": 1.6}
+PRECISION_ONSET: dict[str, Any] = {"color": "black", "linewidth": 1.6, "linestyle": "--"}
 FULL, FAINT = 0.65, 0.2  # strength of a cell's colour if all seeds agree, and if hardly any do
 
 Curve = Float[np.ndarray, "2 _"]  # rho and gamma along a curve
 
 
-def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
+def phase_maps(
+    diagrams: Diagrams,
+    theory: xr.Dataset | None = None,
+    shift: tuple[float, float] = (0.0, 0.0),
+    onsets: Mapping[str, tuple[float, float]] | None = None,
+) -> Figure:
     """Draw each cell in the colour of the phase that most of its seeds are in, paler if fewer seeds agree.
 
     S with a std that adapts is darker than S with a constant std.
@@ -58,6 +67,9 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
         A field theory's diagram, whose fold and phase boundaries are drawn over the diagrams of networks.
     shift : tuple of two floats, default=(0.0, 0.0)
         Difference of units, as in `Agreement`: (log alpha, log beta) of a network plus `shift` is that of the theory.
+    onsets : mapping of names to (alpha, beta) or None, default=None
+        For some of the diagrams the alpha at which the mean leaves the flat state, and the beta at which the precision
+        does; see `field.flat_onsets` and `mean_jump`. Each is drawn as a line of constant alpha or beta.
 
     Returns
     -------
@@ -67,10 +79,11 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
     cells = [read_cells(diagram) for diagram in named.values()]
     fold, boundaries = _lines(theory, shift) if theory is not None else (np.empty((2, 0)), [])
     titles = [literal(name, TITLE_WIDTH) for name in named]
-    legends = [legend for legend in (_phase_legend(cells), _mark_legend(cells, fold, shift)) if legend]
+    entries = _mark_legend(cells, fold, shift) | (_onset_legend() if onsets else {})
+    legends = [legend for legend in (_phase_legend(cells), entries) if legend]
     with house_style():
         figure, axes = _panels(titles, legends)
-        for ax, one, title in zip(axes[0], cells, titles, strict=True):
+        for ax, one, name, title in zip(axes[0], cells, named, titles, strict=True):
             diagram_axes(ax, one, n_ticks=6)
             ax.pcolormesh(
                 one.rho_edges, one.gamma_edges, up_to_fold(_colours(one), one).swapaxes(0, 1), rasterized=True
@@ -85,12 +98,28 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
                 ax.plot(*fold, **THEORY_FOLD)
                 for boundary in boundaries:
                     ax.plot(*boundary, **THEORY_BOUNDARY)
+            if onsets and name in onsets:
+                _draw_onsets(ax, one, *onsets[name])
             ax.set_title(title, fontsize=9)
             ax.set_xlabel(RHO_LABEL, labelpad=1)
             ax.tick_params(length=2.5, pad=2)
         axes[0, 0].set_ylabel(GAMMA_LABEL)
         legend_below(figure, *legends)
     return figure
+
+
+def _draw_onsets(ax: Axes, cells: Cells, alpha: float, beta: float) -> None:
+    """Draw gamma (1 - rho) / rho = alpha and (1 - gamma)(1 - rho) / rho = beta, without moving the axes."""
+    low, high = logit(cells.gamma_edges[[0, -1]])
+    gamma = expit(np.linspace(low, high, 300))
+    limits = ax.get_xlim(), ax.get_ylim()
+    ax.plot(expit(np.log(gamma) - np.log(alpha)), gamma, **MEAN_ONSET)
+    ax.plot(expit(np.log1p(-gamma) - np.log(beta)), gamma, **PRECISION_ONSET)
+    ax.set(xlim=limits[0], ylim=limits[1])
+
+
+def _onset_legend() -> dict[str, Artist]:
+    return {"onset of the mean": Line2D([], [], **MEAN_ONSET), "of the precision": Line2D([], [], **PRECISION_ONSET)}
 
 
 def _lines(theory: xr.Dataset, shift: tuple[float, float]) -> tuple[Curve, list[Curve]]:
