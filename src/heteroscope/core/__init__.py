@@ -11,8 +11,17 @@ from heteroscope.core.auto_rules import (
     resolve_schedule,
     resolve_stream_batch_size,
 )
-from heteroscope.core.errors import InputError, Parameter, check_positive_integer, error_text
-from heteroscope.core.files import atomic_write, exclusive_folder, replace_folder
+from heteroscope.core.errors import (
+    DamageError,
+    FarRowsWarning,
+    InputError,
+    Parameter,
+    StoreWarning,
+    check_positive_integer,
+    error_text,
+    printable,
+)
+from heteroscope.core.files import atomic_write, exclusive_folder, make_folder, read_regular, sync_file, sync_folder
 from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
 from heteroscope.core.identity import (
     REVISIONS,
@@ -28,6 +37,7 @@ from heteroscope.core.identity import (
     table_file,
 )
 from heteroscope.core.progress import Progress, progress_bar, shifted
+from heteroscope.core.provenance import Provenance, computed_with, describe_provenance, warn_of_mixture
 from heteroscope.core.regularisation import (
     Strengths,
     alpha_beta,
@@ -35,6 +45,16 @@ from heteroscope.core.regularisation import (
     logits,
     logits_from_alpha_beta,
     strengths,
+)
+from heteroscope.core.sealed_files import (
+    SEAL,
+    check_seal,
+    checksum,
+    parse_object,
+    read_sealed,
+    seal,
+    warn_of_damage,
+    write_sealed,
 )
 from heteroscope.core.status import Status
 
@@ -44,11 +64,16 @@ __all__ = [
     "NETWORK_GRID",
     "PAPER_DIAGONAL",
     "REVISIONS",
+    "SEAL",
+    "DamageError",
+    "FarRowsWarning",
     "Identity",
     "InputError",
     "Parameter",
     "Progress",
+    "Provenance",
     "Status",
+    "StoreWarning",
     "Strengths",
     "alpha_beta",
     "as_json",
@@ -56,7 +81,11 @@ __all__ = [
     "check_identity",
     "check_positive_integer",
     "check_rho_gamma",
+    "check_seal",
+    "checksum",
+    "computed_with",
     "defaults",
+    "describe_provenance",
     "diagonal_logits",
     "error_text",
     "exclusive_folder",
@@ -64,10 +93,14 @@ __all__ = [
     "identity_key",
     "logits",
     "logits_from_alpha_beta",
+    "make_folder",
     "named_set",
+    "parse_object",
+    "printable",
     "progress_bar",
+    "read_regular",
+    "read_sealed",
     "refuse_other_settings",
-    "replace_folder",
     "resolve_batch_size",
     "resolve_diagram_batch_size",
     "resolve_diagram_schedule",
@@ -77,8 +110,14 @@ __all__ = [
     "resolve_schedule",
     "resolve_stream_batch_size",
     "same_identity",
+    "seal",
     "settings_of",
     "shifted",
     "strengths",
+    "sync_file",
+    "sync_folder",
     "table_file",
+    "warn_of_damage",
+    "warn_of_mixture",
+    "write_sealed",
 ]

@@ -1,0 +1,65 @@
+"""Seal JSON with a checksum, so that a file that was damaged on the disk is noticed when it is read.
+
+The checksum is the SHA-256 of the content as JSON with sorted keys, and stands in the file under `SEAL`. It finds
+accidents, not forgeries: whoever changes a file on purpose can seal it again.
+"""
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heteroscope.core.errors import DamageError, StoreWarning, error_text
+from heteroscope.core.files import atomic_write, read_regular
+
+SEAL = "sha256"  # key of the checksum
+MOST_BYTES = 2**28  # largest JSON file that is read
+
+
+def checksum(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of JSON content, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def seal(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content with its checksum; only JSON's own types are allowed."""
+    return {**content, SEAL: checksum(content)}
+
+
+def check_seal(sealed: Mapping[str, Any]) -> None:
+    """Raise a `DamageError` unless the content has its own checksum."""
+    if sealed.get(SEAL) != checksum({name: value for name, value in sealed.items() if name != SEAL}):
+        raise DamageError("its content does not have its checksum")
+
+
+def write_sealed(path: Path, content: Mapping[str, Any], indent: int | None = None) -> None:
+    """Write JSON with its checksum, whole or not at all; NaN and infinity are refused."""
+    text = json.dumps(seal(content), indent=indent, ensure_ascii=False, allow_nan=False)
+    with atomic_write(path) as partial:
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return the content that `write_sealed` wrote, without its checksum; raise a `DamageError` if it is damaged."""
+    sealed = parse_object(read_regular(path, MOST_BYTES))
+    check_seal(sealed)
+    del sealed[SEAL]
+    return sealed
+
+
+def parse_object(content: bytes) -> dict[str, Any]:
+    """Return a JSON object; raise a `DamageError` for anything else."""
+    try:
+        found = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DamageError(error_text(error) or type(error).__name__) from error
+    if not isinstance(found, dict):
+        raise DamageError("it holds no JSON object")
+    return found
+
+
+def warn_of_damage(place: object, cause: object, cure: str) -> None:
+    """Warn in one line that a damaged part is not used, and what happens instead."""
+    warnings.warn(f"{place} is damaged ({cause}): {cure}", StoreWarning, stacklevel=3)
