@@ -8,15 +8,18 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import filelock
 
 from heteroscope.core.errors import DamageError, InputError
 
+PARTIAL = ".part"  # end of the names of temporary files
 LEFTOVER_SECONDS = 3600.0  # a temporary file of this age was left by a run that was killed
 _NAME_CHARACTERS = 40  # of the file's own name in that of its temporary file: names have at most 255 bytes
 
@@ -27,7 +30,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
     The name is a new one each time, so that two writers never share a temporary file: the last one to finish wins.
     """
-    partial = path.with_name(f".{path.name[:_NAME_CHARACTERS]}.{secrets.token_hex(4)}.part")
+    partial = path.with_name(f".{path.name[:_NAME_CHARACTERS]}.{secrets.token_hex(4)}{PARTIAL}")
     try:
         yield partial
         sync_file(partial)
@@ -68,19 +71,47 @@ def make_folder(folder: Path) -> None:
         sync_folder(path.parent)
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes:
-    """Return the content of a regular file of at most `most_bytes`; raise a `DamageError` for anything else.
+@contextmanager
+def open_regular(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+    """Open a regular file of at most `most_bytes` to read; raise a `DamageError` for anything else.
 
     A pipe would wait for ever, and a device such as /dev/zero never ends.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer does not wait
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
+        os.close(descriptor)
+        raise DamageError(f"{path.name} is no regular file")
     with open(descriptor, "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode):
-            raise DamageError(f"{path.name} is no regular file")
         if state.st_size > most_bytes:
             raise DamageError(f"{path.name} has {state.st_size:,} bytes, more than {most_bytes:,}")
+        yield file
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Return the content of a regular file of at most `most_bytes`; raise a `DamageError` for anything else."""
+    with open_regular(path, most_bytes) as file:
         return file.read(most_bytes)
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Wait until no other process holds this lock of `folder`, and hold it; it leaves no file behind.
+
+    Windows, and network disks without locks, cannot lock a folder: there, writers are not kept apart.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -89,15 +120,15 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
     make_folder(folder)
     try:
         with filelock.FileLock(folder / ".lock", timeout=0):
-            _remove_leftovers(folder)
+            remove_leftovers(folder, LEFTOVER_SECONDS)
             yield
     except filelock.Timeout as error:
         raise InputError(f"another run is writing to {folder}: wait until it ends, or choose another folder") from error
 
 
-def _remove_leftovers(folder: Path) -> None:
-    """Remove temporary files that killed runs have left."""
-    for path in folder.glob(".*.part"):
+def remove_leftovers(folder: Path, seconds: float = 0.0) -> None:
+    """Remove temporary files of `atomic_write` that are `seconds` old: killed runs have left them."""
+    for path in folder.glob(f".*{PARTIAL}"):
         with suppress(OSError):
-            if path.is_file() and time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
+            if path.is_file() and time.time() - path.stat().st_mtime >= seconds:
                 path.unlink()

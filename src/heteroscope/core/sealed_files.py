@@ -49,12 +49,17 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return sealed
 
 
-def parse_object(content: bytes) -> dict[str, Any]:
-    """Return a JSON object; raise a `DamageError` for anything else."""
+def parse_json(content: bytes) -> Any:
+    """Return what UTF-8 text holds as JSON; raise a `DamageError` if it is none."""
     try:
-        found = json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise DamageError(error_text(error) or type(error).__name__) from error
+
+
+def parse_object(content: bytes) -> dict[str, Any]:
+    """Return a JSON object; raise a `DamageError` for anything else."""
+    found = parse_json(content)
     if not isinstance(found, dict):
         raise DamageError("it holds no JSON object")
     return found

@@ -48,9 +48,9 @@ class PointRegressor(StreamRegressor):
 
     fitted_fields: ClassVar[FittedFields] = {
         **NETWORK_FIELDS,
-        "rho_": FieldKind.NUMBER,
-        "gamma_": FieldKind.NUMBER,
-        "std_scale_": FieldKind.NUMBER,
+        "rho_": FieldKind.SHARE,
+        "gamma_": FieldKind.SHARE,
+        "std_scale_": FieldKind.POSITIVE,
     }
 
     def diagnose(self) -> str:

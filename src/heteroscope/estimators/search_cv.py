@@ -119,7 +119,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     fitted_fields: ClassVar[FittedFields] = {
         **PointRegressor.fitted_fields,
-        "widest_std_": FieldKind.NUMBER,
+        "widest_std_": FieldKind.LIMIT,
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,

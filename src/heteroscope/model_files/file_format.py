@@ -6,12 +6,13 @@ into `model.json`; networks, scaling and other arrays go into `arrays.npz`. `doc
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
-from heteroscope.core import InputError, Status
+from heteroscope.core import DamageError, InputError, Status
 from heteroscope.data import Scaling
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from heteroscope.networks import Layer, Network, Params, check_architecture
@@ -22,15 +23,12 @@ CLASSES: dict[str, type[GaussianRegressor]] = {
     known.__name__: known
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
+SMALLEST, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)  # of the positive numbers
 #: Kinds of fitted attributes that `arrays.npz` holds.
 ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
 
 Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
 Arrays: TypeAlias = dict[str, np.ndarray]
-
-
-class DamageError(Exception):
-    """A model file that does not hold what it must; the message says which part."""
 
 
 def refuse_unknown(model: object) -> None:
@@ -147,13 +145,23 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
         _check_shapes(fitted, model.n_second_outputs)
     for name, value in fitted.items():
         setattr(model, name, value)
+    if FieldKind.NAMED_ARRAYS in model.fitted_fields.values():
+        _check_prediction(model)
     return model
+
+
+def _check_prediction(model: GaussianRegressor) -> None:
+    """Raise a `DamageError` unless the model predicts the centre of its rows: its further arrays must fit them."""
+    with np.errstate(all="ignore"):
+        mean, std, *_ = model._combine(model.scaling_.x_centre[np.newaxis])
+    if not (np.isfinite(mean).all() and np.isfinite(std).all() and (std > 0).all()):
+        raise DamageError("its prediction at the centre of the rows is no number")
 
 
 def _restore_unfitted(state: Mapping[str, Json]) -> GaussianRegressor:
     """Return the unfitted regressor with the parameters that were kept."""
     if state["class"] not in CLASSES:
-        raise DamageError(f"it names the class {state['class']!r}, and only {', '.join(CLASSES)} are known")
+        raise DamageError(f"it names the class {str(state['class'])[:40]!r}, which is not known")
     kind = CLASSES[state["class"]]
     parameters = {
         name: _restore_unfitted(value) if isinstance(value, dict) else value
@@ -186,9 +194,23 @@ def _restore_members(states: list[Json], arrays: Arrays, n_features: int) -> lis
 
 
 def _read_integer(value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DamageError(f"{value!r} stands where a whole number must be")
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise DamageError(f"{str(value)[:40]!r} stands where a whole number of at least 0 must be")
     return value
+
+
+def _read_number(value: Json, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a float with low <= value <= high."""
+    number = float(value)
+    if isinstance(value, bool) or not low <= number <= high:
+        raise DamageError(f"{str(value)[:40]!r} stands where a number from {low:g} to {high:g} must be")
+    return number
+
+
+def _read_names(names: Json) -> np.ndarray:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DamageError("its feature names are no list of texts")
+    return np.array(names, dtype=object)
 
 
 def _read_observables(values: Json) -> Observables:
@@ -207,12 +229,15 @@ def _read_column(values: list[Json]) -> np.ndarray:
 
 
 _JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
-    FieldKind.NUMBER: float,
+    FieldKind.NUMBER: _read_number,
+    FieldKind.POSITIVE: partial(_read_number, low=SMALLEST, high=LARGEST),
+    FieldKind.LIMIT: partial(_read_number, low=SMALLEST),
+    FieldKind.SHARE: partial(_read_number, low=0.0, high=1.0),
     FieldKind.INTEGER: _read_integer,
-    FieldKind.NUMBERS: lambda values: tuple(float(value) for value in values),
+    FieldKind.NUMBERS: lambda values: tuple(_read_number(value) for value in values),
     FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
     FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},
-    FieldKind.FEATURE_NAMES: lambda names: np.array(names, dtype=object),
+    FieldKind.FEATURE_NAMES: _read_names,
     FieldKind.PHASE: lambda name: str(Phase(name)),
     FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
     FieldKind.OBSERVABLES: _read_observables,
@@ -230,13 +255,19 @@ def _read_network(arrays: Arrays, name: str) -> Network:
 
 def _read_scaling(arrays: Arrays) -> Scaling:
     found = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
-    return Scaling(found["x_centre"], found["x_scale"], float(found["y_centre"]), float(found["y_scale"]))
+    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
+        raise DamageError("its scaling holds numbers that are not finite")
+    if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
+        raise DamageError("its scaling divides by a number that is not positive")
+    return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
 
 
 def _read_named_arrays(arrays: Arrays) -> Arrays:
     found = {name.removeprefix("extra."): array for name, array in arrays.items() if name.startswith("extra.")}
     if not found or not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in found.values()):
         raise DamageError("its arrays beside the networks are missing or hold numbers that are not finite")
+    if any(array.ndim == 0 and not array > 0 for array in found.values()):
+        raise DamageError("a number beside the networks is not positive")
     return found
 
 
