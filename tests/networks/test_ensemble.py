@@ -7,7 +7,7 @@ from heteroscope.data.scaling import Scaling
 from heteroscope.networks.ensemble import BLOCK, moment_match, predict_members, stack_members, widest_std
 from heteroscope.networks.model import ACTIVATIONS, Architecture, init_params
 
-SCALING = Scaling(np.array([1.0, -2.0]), np.array([2.0, 0.5]), 10.0, 3.0)
+SCALING = Scaling(np.array([1.0, -2.0]), np.array([2.0, 0.5]), 10.0, 3.0, np.full(2, -99.0), np.full(2, 99.0))
 
 
 def test_moments_match_a_sample_of_the_mixture():

@@ -64,9 +64,11 @@ from heteroscope.core.sealed_files import (
     parse_json,
     parse_object,
     read_sealed,
+    read_sealed_arrays,
     seal,
     warn_of_damage,
     write_sealed,
+    write_sealed_arrays,
 )
 from heteroscope.core.status import Status
 
@@ -116,6 +118,7 @@ __all__ = [
     "progress_bar",
     "read_regular",
     "read_sealed",
+    "read_sealed_arrays",
     "refuse_other_settings",
     "remove_leftovers",
     "resolve_batch_size",
@@ -137,4 +140,5 @@ __all__ = [
     "warn_of_damage",
     "warn_of_mixture",
     "write_sealed",
+    "write_sealed_arrays",
 ]

@@ -6,15 +6,21 @@ accidents, not forgeries: whoever changes a file on purpose can seal it again.
 
 import hashlib
 import json
+import struct
 import warnings
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from heteroscope.core.errors import DamageError, StoreWarning, error_text
 from heteroscope.core.files import atomic_write, read_regular
 
 SEAL = "sha256"  # key of the checksum
+#: What NumPy and zipfile raise for a damaged file; its size bounds what they read.
+_UNREADABLE = (ValueError, EOFError, OSError, RuntimeError, LookupError, struct.error, zipfile.BadZipFile, MemoryError)
 MOST_BYTES = 2**28  # largest JSON file that is read
 
 
@@ -47,6 +53,34 @@ def read_sealed(path: Path) -> dict[str, Any]:
     check_seal(sealed)
     del sealed[SEAL]
     return sealed
+
+
+def write_sealed_arrays(path: Path, content: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write JSON content and arrays as one `.npz` file with a checksum, whole or not at all."""
+    plain = json.dumps(content)
+    parts = {"plain": np.array(plain), **arrays}
+    with atomic_write(path) as partial, partial.open("wb") as file:
+        np.savez(file, allow_pickle=False, **parts, **{SEAL: np.array(_checksum_of_arrays(parts))})
+
+
+def read_sealed_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return what `write_sealed_arrays` wrote; raise a `DamageError` if it is damaged."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            parts = {name: stored[name] for name in stored.files}
+    except _UNREADABLE as error:
+        raise DamageError(error_text(error) or type(error).__name__) from error
+    if str(parts.pop(SEAL, "")) != _checksum_of_arrays(parts) or "plain" not in parts:
+        raise DamageError("its content does not have its checksum")
+    return json.loads(str(parts.pop("plain"))), parts
+
+
+def _checksum_of_arrays(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return the SHA-256 of names, types, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def parse_json(content: bytes) -> Any:

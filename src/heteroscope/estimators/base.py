@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from heteroscope.core import InputError, Parameter, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, merge_rows
+from heteroscope.estimators.far_rows import check_far_rows, widen_far_rows
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
     Architecture,
@@ -89,7 +90,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._combine(x)
+        return self._predict_rows(x)
 
     def predict_interval(
         self, X: Inputs, coverage: float = 0.9
@@ -159,6 +160,18 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Moment-match the members into one Gaussian per row."""
         return moment_match(*self._predict_members(self.members_, x, self.scaling_))
+
+    def _predict_rows(self, x: Float[np.ndarray, "point feature"], first: int = 1) -> Prediction:
+        """Predict rows, those far outside the fit with a wider std and a warning; `first` numbers the first one."""
+        if not hasattr(self, "scaling_"):  # the members of an ensemble do this
+            return self._combine(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            prediction = self._combine(x)
+        outside = self.scaling_.outside(x)
+        prediction = widen_far_rows(prediction, outside, self.scaling_.y_scale)
+        names = [str(name) for name in getattr(self, "feature_names_in_", range(x.shape[1]))]
+        check_far_rows(prediction, x, outside, self.scaling_, names, first)
+        return prediction
 
     def _check_fit_input(self, X: Inputs, y: ArrayLike | None, sample_weight: ArrayLike | None) -> tuple[Rows, Rows]:
         """Return the rows as given, for splitters that use row numbers, and merged, for everything else."""

@@ -317,6 +317,7 @@ class HeteroskedasticRegressor(PointRegressor):
             seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]
             self._partial = begin_partial_fit(jobs, recipe, scaling or rows.scaling(), unit=float(rows.weight.mean()))
+        self._partial = self._partial._replace(scaling=self._partial.scaling.covering(rows.x))
         self._partial = continue_partial_fit(self._partial, rows)
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)

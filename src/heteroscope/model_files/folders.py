@@ -13,7 +13,7 @@ import shutil
 import struct
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
