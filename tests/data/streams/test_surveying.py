@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.data.streams import open_stream
 from heteroscope.data.streams.surveying import draw_rows, survey_stream
 from tests.data.streams.small_tables import make_table, write_npy
@@ -65,6 +65,33 @@ def test_a_constant_target_and_a_hole_are_one_line(tmp_path):
     table.y[2999] = np.inf
     with pytest.raises(InputError, match="row 2,999 has inf in column 'y0'"):
         survey_stream(open_stream(write_npy(tmp_path / "hole", table)))
+
+
+def test_numbers_whose_squares_overflow_are_refused_as_in_tables(tmp_path):
+    for size in (1e200, 1e-200):
+        table = make_table()
+        table = table._replace(x=table.x.astype(np.float64) * size)
+        with pytest.raises(InputError, match=r"column 'x0' has values of size .*: express it in another unit"):
+            survey_stream(open_stream(write_npy(tmp_path / str(size), table)))
+
+
+@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:2000], lambda content: b"x" + content])
+def test_a_damaged_survey_is_made_again_and_says_so(stream, tmp_path, damage):
+    first = survey_stream(stream, keep=tmp_path)
+    path = tmp_path / "survey.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.warns(StoreWarning, match=r"survey.npz is damaged .*: the stream is read again"):
+        again = survey_stream(stream, keep=tmp_path)
+    for one, other in zip((*first.scaling, *first.held), (*again.scaling, *again.held), strict=True):
+        np.testing.assert_array_equal(one, other)
+    survey_stream(stream, keep=tmp_path)
+
+
+def test_the_range_is_that_of_the_training_rows(stream, table):
+    found = survey_stream(stream)
+    x, _ = training_rows(found, table)
+    np.testing.assert_array_equal(found.scaling.x_low, x.min(axis=0))
+    np.testing.assert_array_equal(found.scaling.x_high, x.max(axis=0))
 
 
 def test_drawn_rows_are_rows_of_the_stream_without_replacement(stream, table):
