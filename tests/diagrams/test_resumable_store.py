@@ -184,6 +184,14 @@ def finish(folder, template):
     return missing
 
 
+def is_damaged(folder):
+    try:
+        open_diagram(folder)
+    except InputError:
+        return True
+    return False
+
+
 def truncate(file):
     file.write_bytes(file.read_bytes()[:10])
 
@@ -222,13 +230,10 @@ def test_any_flipped_bit_is_noticed_and_mended(finished, template, tmp_path):
         place = chance.randrange(8 * len(content))
         content[place // 8] ^= 1 << place % 8
         (copy / file.relative_to(folder)).write_bytes(content)
-        try:
-            assert open_diagram(copy).identical(whole), file
-        except InputError as error:
-            assert "is damaged" in str(error)
+        if is_damaged(copy):
             with pytest.warns(StoreWarning, match="damaged"):
                 finish(copy, template)
-            assert open_diagram(copy).identical(whole), file
+        assert open_diagram(copy).identical(whole), file
 
 
 @pytest.mark.parametrize("name", ["diagram.json", f"{NAME}/.zattrs", f"{NAME}/nll/.zarray", f"{NAME}/rho/0"])

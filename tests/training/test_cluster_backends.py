@@ -147,7 +147,7 @@ def listening_beyond_this_machine():
     for process in (here, *here.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):
             sockets = [one for one in process.net_connections("inet") if one.status == psutil.CONN_LISTEN]
-            found += [(process.name(), one.laddr) for one in sockets if not one.laddr.ip.startswith(("127.", "::1"))]
+            found += [(process.name(), one.laddr) for one in sockets if "127.0.0.1" not in one.laddr.ip]
     return found
 
 

@@ -1,4 +1,4 @@
-"""A forked process trains if JAX was not running when it was forked; else it is refused in one line, and never hangs."""
+"""A forked process trains if JAX was not running when it was forked; else it is refused in one line. It never hangs."""
 
 import json
 import subprocess

@@ -1,15 +1,18 @@
 """Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code."""
 
 import difflib
+import io
 import os
 import sys
+import warnings
 from typing import Any, NoReturn
 
 import click
 
 from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
-from heteroscope.core import InputError, Parameter
+from heteroscope.core import InputError, Parameter, printable
 
+_MOST_CHARACTERS = 1000  # of an error or warning
 # Hide joblib's warning that it misses the files of killed workers after Ctrl-C.
 _HIDDEN_WARNING = "ignore:resource_tracker:UserWarning"
 
@@ -20,9 +23,12 @@ class OneLineGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command and exit, whatever happened."""
         os.environ.setdefault("PYTHONWARNINGS", _HIDDEN_WARNING)
+        _refuse_closed_output()
         try:
-            with interruptible():
+            with interruptible(), warnings.catch_warnings():
+                warnings.showwarning = _OneLineWarnings()
                 code = super().main(*args, **extra | {"standalone_mode": False})
+            _flush_output()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
             sys.exit(0)
@@ -119,9 +125,42 @@ def _refuse_zero_jobs(ctx: click.Context) -> None:
 
 
 def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    """Return a message on one line that is safe in a terminal, whatever names of files and columns it quotes."""
+    return printable(" ".join(str(message).split()), _MOST_CHARACTERS)
 
 
 def _exit_with(message: str, code: int) -> NoReturn:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {_one_line(message)}", err=True)
     sys.exit(code)
+
+
+class _OneLineWarnings:
+    """Print each warning once, as one line on standard error."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        line = _one_line(message)
+        if line not in self._printed:
+            self._printed.add(line)
+            click.echo(f"Warning: {line}", err=True)
+
+
+def _refuse_closed_output() -> None:
+    """Exit with an error if standard output is closed: Python would drop what is printed, and report success."""
+    if sys.stdout is None:
+        _exit_with("standard output is closed: redirect it to a file, or to /dev/null", 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush_output() -> None:
+    """Write what is still to be printed, so that a full disk is an error and not a line after the end."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        if isinstance(error, BrokenPipeError):  # its reader wants no more
+            sys.exit(1)
+        _exit_with(f"standard output cannot be written ({error.strerror}): what was printed is not whole", 1)

@@ -59,14 +59,17 @@ from heteroscope.core.regularisation import (
 )
 from heteroscope.core.sealed_files import (
     SEAL,
+    check_mark,
     check_seal,
     checksum,
+    file_checksum,
     parse_json,
     parse_object,
     read_sealed,
     read_sealed_arrays,
     seal,
     warn_of_damage,
+    write_mark,
     write_sealed,
     write_sealed_arrays,
 )
@@ -94,6 +97,7 @@ __all__ = [
     "as_json",
     "atomic_write",
     "check_identity",
+    "check_mark",
     "check_positive_integer",
     "check_rho_gamma",
     "check_seal",
@@ -104,6 +108,7 @@ __all__ = [
     "diagonal_logits",
     "error_text",
     "exclusive_folder",
+    "file_checksum",
     "given_arrays",
     "identity_key",
     "locked_folder",
@@ -139,6 +144,7 @@ __all__ = [
     "table_file",
     "warn_of_damage",
     "warn_of_mixture",
+    "write_mark",
     "write_sealed",
     "write_sealed_arrays",
 ]

@@ -55,6 +55,28 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return sealed
 
 
+def write_mark(path: Path, **more: Any) -> None:
+    """Write beside a file, with the suffix .json, its checksum and `more`: the file counts once this is written."""
+    write_sealed(path.with_suffix(".json"), {"file": file_checksum(path), **more})
+
+
+def check_mark(path: Path) -> dict[str, Any]:
+    """Return what `write_mark` wrote; raise a `DamageError` unless the file is the one that was marked."""
+    try:
+        mark = read_sealed(path.with_suffix(".json"))
+        if mark["file"] != file_checksum(path):
+            raise DamageError("it is not what was marked")
+    except (OSError, KeyError) as error:
+        raise DamageError(error_text(error)) from error
+    return mark
+
+
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_sealed_arrays(path: Path, content: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write JSON content and arrays as one `.npz` file with a checksum, whole or not at all."""
     plain = json.dumps(content)

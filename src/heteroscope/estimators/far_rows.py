@@ -18,6 +18,8 @@ from heteroscope.core import FarRowsWarning, InputError, printable
 from heteroscope.data import Scaling
 from heteroscope.networks import Prediction
 
+LARGEST_STD = 1e300  # its quantiles are still numbers
+
 
 def widen_far_rows(prediction: Prediction, outside: Float[np.ndarray, "point feature"], y_scale: float) -> Prediction:
     """Return the prediction with the std of far rows widened; `outside` is that of `Scaling.outside`."""
@@ -49,7 +51,7 @@ def check_far_rows(
         seen = f"the fit saw {scaling.x_low[column]:.6g} to {scaling.x_high[column]:.6g}"
         return f"row {first + row:,} with {x[row, column]:.6g} in column {printable(names[column], 60)!r} ({seen})"
 
-    good = np.isfinite(prediction.mean) & np.isfinite(prediction.std) & (prediction.std > 0)
+    good = np.isfinite(prediction.mean) & (prediction.std > 0) & (prediction.std < LARGEST_STD)
     if not good.all():
         row = int(np.argmin(good))
         if not outside[row].any():

@@ -3,7 +3,7 @@
 import logging
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from joblib import parallel_config
 
@@ -70,13 +70,15 @@ def _ray_session(address: str | None) -> Iterator[None]:
     try:
         import ray
         from ray.util.joblib import register_ray
+
+        from heteroscope.training.ray_internals import listen_on_loopback
     except ImportError as error:
         raise InputError("the ray backend needs `pip install 'heteroscope[ray]'`") from error
     try:
         if address not in (None, "auto"):
             _check_listening(address)
-        here = {"_node_ip_address": LOOPBACK, "include_dashboard": False} if address is None else {}
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **here)
+        with listen_on_loopback() if address is None else nullcontext():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError) as error:
         raise InputError(f"no Ray cluster answers at {address}: start one with `ray start --head`") from error
     register_ray()

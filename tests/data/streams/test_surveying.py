@@ -75,7 +75,9 @@ def test_numbers_whose_squares_overflow_are_refused_as_in_tables(tmp_path):
             survey_stream(open_stream(write_npy(tmp_path / str(size), table)))
 
 
-@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:2000], lambda content: b"x" + content])
+@pytest.mark.parametrize(
+    "damage", [lambda content: b"", lambda content: content[:2000], lambda content: b"x" + content]
+)
 def test_a_damaged_survey_is_made_again_and_says_so(stream, tmp_path, damage):
     first = survey_stream(stream, keep=tmp_path)
     path = tmp_path / "survey.npz"
