@@ -18,7 +18,7 @@ from heteroscope.cli.printing import (
 )
 from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
 from heteroscope.cli.table_features import fit_encoder, named_features
-from heteroscope.core import InputError, defaults
+from heteroscope.core import InputError, defaults, printable
 
 if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
@@ -150,4 +150,4 @@ def _print_and_save(
         print_search_scores(model)
     print_diagnosis(model)
     save_model(model, out, encoder)
-    click.echo(f"\nThe model is in {out}")
+    click.echo(f"\nThe model is in {printable(str(out))}")

@@ -20,6 +20,7 @@ from heteroscope.core.errors import (
     check_positive_integer,
     error_text,
     printable,
+    refuse_half_characters,
 )
 from heteroscope.core.files import (
     PARTIAL,
@@ -124,6 +125,7 @@ __all__ = [
     "read_regular",
     "read_sealed",
     "read_sealed_arrays",
+    "refuse_half_characters",
     "refuse_other_settings",
     "remove_leftovers",
     "resolve_batch_size",

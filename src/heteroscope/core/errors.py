@@ -1,6 +1,6 @@
 """The one exception for a user's mistake. Its message is one line: the cause, then the cure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import NamedTuple
 
@@ -62,6 +62,13 @@ def printable(text: str, most: int = 300) -> str:
     """
     shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text[:most])
     return shown if len(text) <= most else f"{shown}..."
+
+
+def refuse_half_characters(names: Iterable[object]) -> None:
+    """Raise an `InputError` for a name with half a character (a lone surrogate), which no file can hold as text."""
+    for name in names:
+        if any(0xD800 <= ord(one) <= 0xDFFF for one in str(name)):
+            raise InputError(f"the name {printable(str(name), 60)!r} holds bytes that are no text: rename the column")
 
 
 def check_positive_integer(name: str, value: object, least: int = 1) -> int:

@@ -21,6 +21,7 @@ from heteroscope.core.files import atomic_write, read_regular
 SEAL = "sha256"  # key of the checksum
 #: What NumPy and zipfile raise for a damaged file; its size bounds what they read.
 _UNREADABLE = (ValueError, EOFError, OSError, RuntimeError, LookupError, struct.error, zipfile.BadZipFile, MemoryError)
+_ANY_NAME = "surrogatepass"  # names of files and columns may hold bytes that are no text
 MOST_BYTES = 2**28  # largest JSON file that is read
 
 
@@ -44,7 +45,7 @@ def write_sealed(path: Path, content: Mapping[str, Any], indent: int | None = No
     """Write JSON with its checksum, whole or not at all; NaN and infinity are refused."""
     text = json.dumps(seal(content), indent=indent, ensure_ascii=False, allow_nan=False)
     with atomic_write(path) as partial:
-        partial.write_text(text + "\n", encoding="utf-8")
+        partial.write_bytes(text.encode("utf-8", _ANY_NAME))
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
@@ -108,7 +109,7 @@ def _checksum_of_arrays(arrays: Mapping[str, np.ndarray]) -> str:
 def parse_json(content: bytes) -> Any:
     """Return what UTF-8 text holds as JSON; raise a `DamageError` if it is none."""
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8", _ANY_NAME))
     except (ValueError, RecursionError) as error:
         raise DamageError(error_text(error) or type(error).__name__) from error
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError, Parameter
+from heteroscope.core import InputError, Parameter, refuse_half_characters
 from heteroscope.data.column_encoders import (
     CategoricalColumn,
     NumericColumn,
@@ -187,6 +187,7 @@ def _refuse_bad_names(frame: pd.DataFrame) -> None:
     """Raise an `InputError` for column names that are not text or not unique."""
     if not all(isinstance(name, str) for name in frame.columns):
         raise InputError("the table has column names that are not text: rename them with frame.rename(columns=str)")
+    refuse_half_characters(frame.columns)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise InputError(f"the table has more than one column called {repeated[0]!r}: give each its own name")

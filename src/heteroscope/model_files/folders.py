@@ -34,6 +34,7 @@ from heteroscope.core import (
     parse_json,
     printable,
     read_regular,
+    refuse_half_characters,
     remove_leftovers,
     seal,
     sync_folder,
@@ -92,6 +93,7 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     check_is_fitted(model)
     folder = check_destination(folder)
     packed = _pack(collect_arrays(model))
+    refuse_half_characters(getattr(model, "feature_names_in_", []))
     text = json.dumps(seal(_describe(model, encoder, packed)), indent=1, ensure_ascii=False, allow_nan=False)
     is_new = not folder.exists()
     try:

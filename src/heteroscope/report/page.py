@@ -52,7 +52,7 @@ def write_report(
     text = page_text([diagram] if theory is None else [diagram, theory], title or _title(diagram))
     make_folder(place.parent)
     with atomic_write(place) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8", errors="replace")  # names may hold bytes that are no text
     return place
 
 
