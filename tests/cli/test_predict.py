@@ -116,6 +116,7 @@ def test_damaged_and_newer_models(fitted, tmp_path):
         assert name in refused("predict", tmp_path / name, path)
 
 
+@pytest.mark.filterwarnings("default::heteroscope.core.errors.FarRowsWarning")
 def test_rows_far_outside_the_fit_are_counted_in_one_line(fitted, tmp_path):
     far = csv(tmp_path, table().assign(a=[-999.0, *[0.0] * 18, 999.0]))
     result = run("predict", fitted[1], far)

@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -25,13 +26,24 @@ class OneLineGroup(click.Group):
         os.environ.setdefault("PYTHONWARNINGS", _HIDDEN_WARNING)
         _refuse_closed_output()
         try:
+            code = self._run(*args, **extra)
+            sys.stdout.flush()  # a full disk is found here, not after the end
+        except OSError as error:
+            _discard_output()
+            if isinstance(error, BrokenPipeError):  # its reader wants no more
+                sys.exit(1)
+            _exit_with(f"standard output cannot be written ({error.strerror})", 1)
+        sys.exit(code)
+
+    def _run(self, *args: Any, **extra: Any) -> int:
+        """Run the command and return its exit code, or exit with one line about an error."""
+        try:
             with interruptible(), warnings.catch_warnings():
                 warnings.showwarning = _OneLineWarnings()
                 code = super().main(*args, **extra | {"standalone_mode": False})
-            _flush_output()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
-            sys.exit(0)
+            return 0
         except click.UsageError as error:
             help_line = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
             _exit_with(f"{_one_line(error.format_message())}{help_line}", error.exit_code)
@@ -40,7 +52,7 @@ class OneLineGroup(click.Group):
         except click.Abort:
             stop_workers()
             _exit_with("interrupted", INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn an interrupt into `click.Abort`, since click would print an empty line first."""
@@ -155,12 +167,7 @@ def _refuse_closed_output() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _flush_output() -> None:
-    """Write what is still to be printed, so that a full disk is an error and not a line after the end."""
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-        if isinstance(error, BrokenPipeError):  # its reader wants no more
-            sys.exit(1)
-        _exit_with(f"standard output cannot be written ({error.strerror}): what was printed is not whole", 1)
+def _discard_output() -> None:
+    """Discard what is still to be printed: Python would try again at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -203,8 +203,8 @@ def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
         return None
     if not same_identity(content["identity"], wanted):
         return None
-    scaling = Scaling(*(stored[f"scaling_{name}"] for name in Scaling._fields))
-    scaling = scaling._replace(y_centre=float(scaling.y_centre), y_scale=float(scaling.y_scale))
+    found = {name: stored[f"scaling_{name}"] for name in Scaling._fields}
+    scaling = Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
     sample, held = (
         Rows(stored[f"{name}_x"], stored[f"{name}_y"], np.ones(len(stored[f"{name}_y"]))) for name in ("sample", "held")
     )
