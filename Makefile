@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-demo: $(VENV)/.ready  ## search the diagonal on the sine set, print the verdict, draw the figure
+demo: $(VENV)/.ready  ## fit noise that varies ninefold, print the verdict, draw the figure
 	$(BIN)/heteroscope demo --out demo
 
 test: $(VENV)/.ready-dev  ## run all tests

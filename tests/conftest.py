@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import tests.lazy_checks  # noqa: F401  (named in pyproject.toml: jaxtyping looks it up when the package is imported)
 from tests.processors import COMPILE_FAST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,10 @@ SETTINGS = {
 }
 for name, value in SETTINGS.items():
     os.environ.setdefault(name, value)
+
+# Hundreds of processes import the package: the first one keeps its bytecode, whose type checks take seconds to insert.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as well
     import jax

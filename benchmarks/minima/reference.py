@@ -21,7 +21,7 @@ from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
 from heteroscope.networks.ensemble import predict_members, stack_members
 from heteroscope.networks.model import Architecture
-from heteroscope.phases.labels import label, observe
+from heteroscope.phases.labels import label, observe, observe_held_out
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.tile import Fit
@@ -75,8 +75,10 @@ def describe(fits: list[Fit], split: datasets.Split, activation: str) -> list[di
     n = len(split.y_train)
     found = []
     for fit, mean, std in zip(fits, means, stds, strict=True):
-        held_out_score = float(np.mean(((split.y_test - mean[n:]) / std[n:]) ** 2))
-        observables = observe(split.y_train, mean[:n], std[:n], held_out_score=held_out_score)
+        held_out = observe_held_out(split.y_test, mean[n:], std[n:], split.y_train)
+        observables = observe(split.y_train, mean[:n], std[:n], held_out=held_out)
+        numbers = {f"held_out_{key}": value for key, value in held_out._asdict().items()}
+        numbers |= {key: value for key, value in observables._asdict().items() if key != "held_out"}
         found.append(
             {
                 "objective": round(fit.objective, 6),
@@ -84,7 +86,7 @@ def describe(fits: list[Fit], split: datasets.Split, activation: str) -> list[di
                 "phase": str(label(observables, runaway=fit.status == Status.RUNAWAY)),
                 "relative_gradient": float(f"{fit.relative_gradient:.3g}"),
                 "steps": fit.steps,
-                **{key: float(f"{value:.4g}") for key, value in observables._asdict().items()},
+                **{key: float(f"{value:.4g}") for key, value in numbers.items()},
             }
         )
     return found

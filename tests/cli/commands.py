@@ -9,7 +9,22 @@ from heteroscope.cli.interrupts import INTERRUPTED
 
 POINT = ["--rho", "0.9", "--gamma", "0.1", "--hidden", "6", "--steps", "10", "--jobs", "1", "--seed", "0"]
 TINY_THEORY = 64  # points of the field theory, the same wherever it is run, so that it is compiled once
-TINY_DEMO = {"n_coarse": 3, "n_fine": 2, "calibrate": False, "cv": 2, "max_steps": 20, "hidden": (4,), "n_members": 1}
+#: Constants of `heteroscope.paper.demo` with which the demo takes a blink.
+TINY_DEMO = {
+    "SEARCH": {
+        "n_coarse": 3,
+        "n_fine": 2,
+        "calibrate": False,
+        "cv": 2,
+        "max_steps": 20,
+        "hidden": (4,),
+        "n_members": 1,
+    },
+    "N_ROWS": 80,
+    "OVERFIT": {"rho": 0.99, "gamma": 0.01, "max_steps": 20},
+    "DIAGRAM": {"max_steps": 20},
+    "THEORY_POINTS": TINY_THEORY,
+}
 
 
 def run(*words):

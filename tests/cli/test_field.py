@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from tests.cli.commands import TINY_THEORY, refused, run
+from tests.cli.commands import TINY_THEORY, csv, refused, run, table
 
 
 def test_it_writes_the_diagram_and_its_figure(tmp_path):
@@ -17,3 +17,19 @@ def test_it_writes_the_diagram_and_its_figure(tmp_path):
 
 def test_an_unknown_set_is_refused(tmp_path):
     assert "sine" in refused("field", "sin", "--out", tmp_path / "field")
+
+
+def test_a_table_is_solved_on_its_graph(tmp_path):
+    path = csv(tmp_path, table(40))
+    grid = ["--rhos", "0.1,0.9", "--gammas", "0.1,0.5"]
+    result = run("field", path, "--target", "y", "--out", tmp_path / "field", *grid)
+    assert result.exit_code == 0, result.stderr
+    with xr.open_dataset(tmp_path / "field" / "field.nc", engine="scipy") as diagram:
+        assert list(diagram.split.values) == ["train", "test"]
+        assert diagram.attrs["target"] == "y"
+    assert (tmp_path / "field" / "field.png").exists()
+
+
+def test_settings_of_a_table_are_refused_on_a_line(tmp_path):
+    assert "solved on a line" in refused("field", "sine", "--power", "2", "--out", tmp_path / "field")
+    assert "--target" in refused("field", csv(tmp_path, table()), "--out", tmp_path / "field")

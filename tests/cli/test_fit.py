@@ -1,5 +1,9 @@
 """`heteroscope fit`: points, searches, and one line for every table, setting and place that cannot be."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,26 +21,75 @@ def test_a_point_is_fitted_and_diagnosed(tmp_path):
     result = run("fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "model", *POINT)
     assert result.exit_code == 0
     assert result.stderr == ""
-    for expected in ("'town' is one-hot encoded", "coverage of 90 % intervals", "Phase ", f"{tmp_path / 'model'}"):
+    for expected in (
+        "'town' is one-hot encoded",
+        "Can these predictions be trusted",
+        "What to do:",
+        f"{tmp_path / 'model'}",
+    ):
         assert expected in result.stdout
     assert type(load_model(tmp_path / "model")) is HeteroskedasticRegressor
 
 
-def test_the_search_prints_its_path_and_marks_the_chosen_point(tmp_path):
-    words = ["--folds", "2", "--members", "1", "--hidden", "6", "--steps", "4", "--jobs", "1", "--seed", "0"]
-    result = run("fit", csv(tmp_path, table()), "--target", "y", "--out", tmp_path / "model", *words)
-    assert result.exit_code == 0, result.output
-    model = load_model(tmp_path / "model")
+SEARCH = ["--folds", "2", "--members", "1", "--hidden", "6", "--steps", "4", "--jobs", "1", "--seed", "0"]
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """What the search prints, in short and with `--path`, and its model."""
+    folder = tmp_path_factory.mktemp("searched")
+    words = ["fit", csv(folder, table()), "--target", "y", "--out", folder / "model", *SEARCH]
+    results = [run(*words, *more) for more in ([], ["--path"])]
+    assert [result.exit_code for result in results] == [0, 0], results[0].output
+    return *(result.stdout for result in results), load_model(folder / "model")
+
+
+def test_the_verdict_comes_first_and_five_points_of_the_path_last(searched):
+    text, _, model = searched
     assert type(model) is HeteroskedasticRegressorCV
     assert model.cv == 2
-    marked = [line for line in result.stdout.splitlines() if "->" in line]
-    assert len(marked) == 1
-    assert model.cv_results_["phase"][model.best_index_] in marked[0]
-    assert "held-out rows" in result.stdout
-    assert "The diagonal and points beside it" in result.stdout
-    rhos = [line.split("│")[3].strip() for line in result.stdout.splitlines() if line.count("│") == 12]
-    rests = [float(text[4:]) if text.startswith("1 - ") else 1 - float(text) for text in rhos]
-    np.testing.assert_allclose(rests, 1 - model.cv_results_["rho"], rtol=0.05)
+    verdict, todo, networks, path = (text.index(words) for words in ("trusted", "What to do", "the networks", "->"))
+    assert verdict < todo < networks < path
+    assert text.startswith(str(model.diagnose()))
+    table = text[text.index("The path") : text.index("RMSE and score")].splitlines()
+    assert len(table) - 2 == 5
+
+
+def test_the_whole_path_is_printed_on_request_and_marks_the_chosen_point(searched):
+    _, text, model = searched
+    path = model.cv_results_
+    lines = text[text.index("The path") : text.index("RMSE and score")].splitlines()[2:]
+    lines = [line for line in lines if line]
+    assert len(lines) == len(path["rho"])
+    assert [line.startswith("->") for line in lines].index(True) == model.best_index_
+    assert model.phase_ in lines[model.best_index_]
+    for line, steps, gamma in zip(lines, path["max_steps"], path["gamma"], strict=True):
+        assert f" {steps} " in line
+        assert f" {gamma:.3g} " in line
+
+
+def test_the_output_fits_eighty_columns_and_has_no_colour(searched):
+    for text in searched[:2]:
+        assert max(map(len, text[: text.index("The model is in")].splitlines())) <= 80
+        assert "\x1b" not in text
+
+
+def test_prose_wraps_at_the_width_in_columns(fitted, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    result = run("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT)
+    prose = result.stdout[: result.stdout.index("\n\n")]
+    assert 45 < max(map(len, prose.splitlines())) <= 60
+
+
+def test_the_model_is_saved_even_if_nobody_reads(fitted, tmp_path):
+    words = ["fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT]
+    command = [sys.executable, "-m", "heteroscope", *map(str, words)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as nobody:
+        found = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert load_model(tmp_path / "m").rho_ == 0.9
 
 
 def test_what_is_not_given_is_left_to_the_estimator(fitted):

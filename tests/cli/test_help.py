@@ -57,8 +57,8 @@ def test_it_imports_nothing_heavy(words):
 
 def test_the_documented_commands_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("heteroscope.paper.demo.SEARCH", TINY_DEMO)
-    monkeypatch.setattr("heteroscope.paper.demo.THEORY_POINTS", TINY_THEORY)
+    for name, value in TINY_DEMO.items():
+        monkeypatch.setattr(f"heteroscope.paper.demo.{name}", value)
     houses = table().rename(columns={"a": "area", "y": "price"}).assign(rooms=np.arange(20) % 5)
     houses.to_csv("houses.csv", index=False)
     assert {line.split()[0] for line in DOCUMENTED} == set(COMMANDS)

@@ -21,3 +21,17 @@ def test_a_bar_that_is_not_wanted_is_none_and_short_work_shows_none(capsys):
     with progress_bar("train", enabled=True) as progress:
         progress(1, 2)
     assert "1/2" not in capsys.readouterr().err
+
+
+class ZMQInteractiveShell:
+    """What a notebook's kernel calls its shell."""
+
+
+def test_a_notebook_gets_a_bar_of_text_and_no_hint_to_install_anything(capsys, monkeypatch):
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setattr("heteroscope.core.progress.QUIET_SECONDS", 0.0)
+    with progress_bar("train", enabled=True) as progress:
+        progress(1, 2)
+    shown = capsys.readouterr().err
+    assert "train" in shown
+    assert "ipywidgets" not in shown

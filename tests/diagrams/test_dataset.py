@@ -12,6 +12,8 @@ from heteroscope.diagrams.dataset import (
     diagonal_cells,
     grid_values,
     kept_rows,
+    kinds,
+    majority_kind,
     majority_phase,
     over_seeds,
     score,
@@ -34,6 +36,15 @@ def diagram():
 
 def test_the_majority_decides_and_a_tie_goes_to_the_more_regularised(diagram):
     assert majority_phase(diagram).values.tolist() == [["S", "U_I"], ["", "O_II"]]
+
+
+def test_an_s_is_told_apart_by_whether_its_std_adapts(diagram):
+    spread = np.array([[[0.0, 0.2, 9.0], [9.0, 9.0, 9.0]], [[9.0] * 3, [9.0] * 3]])
+    diagram["log_precision_spread"] = (("rho", "gamma", "seed"), spread)
+    assert kinds(diagram).values[0].tolist() == [["S_constant", "S_adapts", "O_I"], ["U_I", "S_adapts", "O_I"]]
+    assert majority_kind(diagram).values.tolist() == [["S_constant", "U_I"], ["", "O_II"]]
+    diagram["log_precision_spread"][0, 0, 0] = 0.2
+    assert majority_kind(diagram).values[0, 0] == "S_adapts"
 
 
 def test_mean_and_spread_over_seeds_are_numpys(diagram):
@@ -72,12 +83,13 @@ def test_kept_rows_are_rising_and_few(n_rows):
 
 def test_a_cell_is_scored_by_the_metrics_and_judged_by_its_test_rows():
     y = {"train": RANDOM.normal(size=50), "test": RANDOM.normal(size=40)}
-    means = {split: 0.9 * values for split, values in y.items()}
+    means = {"train": 0.9 * y["train"], "test": np.zeros(40)}
     stds = {"train": np.full(50, 0.1), "test": np.full(40, 0.01)}
     found = score(y, means, stds, Status.CONVERGED)
     for name in ("mean_mse", "std_mse", "ece", "nll", "crps"):
         assert found[name] == [metrics.METRICS[name](y[s], means[s], stds[s]) for s in y]
-    assert found["squared_score"] == pytest.approx([np.mean(y["train"] ** 2), 100 * np.mean(y["test"] ** 2)])
+    assert found["squared_score"] == pytest.approx([np.mean(y["train"] ** 2), 1e4 * np.mean(y["test"] ** 2)])
+    assert found["mean_spread"] == pytest.approx(0.9)
     assert found["phase"] == "O_I"
-    assert score({"train": y["train"]}, means, stds, Status.CONVERGED)["phase"] == "S"
+    assert score({"train": y["train"]}, means, stds, Status.CONVERGED)["phase"] == "unknown"
     assert score({"train": y["train"]}, means, stds, Status.RUNAWAY)["phase"] == "O_I"

@@ -67,7 +67,7 @@ def test_codes_carry_their_meaning(tmp_path, template):
     with open_store(tmp_path, template, SETTINGS):
         pass
     raw = xr.open_zarr(tmp_path / NAME, consolidated=False, chunks=None)
-    assert raw["phase"].attrs["flag_meanings"].split() == ["U_I", "U_II", "S", "O_II", "O_I"]
+    assert raw["phase"].attrs["flag_meanings"].split() == ["U_I", "U_II", "S", "O_II", "O_I", "none", "unknown"]
     assert raw["status"].attrs["flag_meanings"].split()[2] == "out_of_steps"
 
 

@@ -16,16 +16,16 @@ GAMMAS = np.array([1e-5, 0.1, 0.9, 0.99999])
 
 @pytest.fixture(scope="module")
 def diagram():
-    x, y = simulated.field_draw("sine", n_points=256)
+    x, y, y_test = simulated.field_draws("sine", n_points=256)
     told = []
-    found = field_diagram(x, y, rhos=RHOS, gammas=GAMMAS, progress=lambda *now: told.append(now))
+    found = field_diagram(x, y, y_test=y_test, rhos=RHOS, gammas=GAMMAS, progress=lambda *now: told.append(now))
     assert told == sorted(told)
     assert told[-1] == (10, 10)
     return found
 
 
 def test_dimensions_and_variables_are_those_of_every_diagram(diagram):
-    cells = {"rho": 6, "gamma": 4, "seed": 1, "split": 1}
+    cells = {"rho": 6, "gamma": 4, "seed": 1, "split": 2}
     assert dict(diagram.sizes) == cells | {"row": 256, "feature": 1, "fold_gamma": 4}
     wanted = {"mean_mse", "std_mse", "ece", "nll", "crps", "mean_energy", "precision_energy"}
     for name in wanted:
@@ -39,7 +39,7 @@ def test_all_five_phases_lie_where_the_paper_has_them(diagram):
     assert phase.sel(rho=0.5, gamma=0.99999) == Phase.U_II
     assert phase.sel(rho=0.9, gamma=0.1) == Phase.S
     assert phase.sel(rho=0.999, gamma=1e-5) == Phase.O_I
-    assert phase.sel(rho=0.9999, gamma=0.99999) == Phase.O_II
+    assert phase.sel(rho=0.9, gamma=0.99999) == Phase.O_II
 
 
 def test_a_cell_agrees_with_the_solver_and_the_metrics(diagram):
@@ -69,7 +69,10 @@ def test_another_draw_shows_a_mean_that_follows_the_noise():
     y_test = truth.mean(x) + truth.std(x) * np.random.default_rng(1).normal(size=256)
     found = field_diagram(x, y, y_test=y_test, rhos=[0.9, 0.9999], gammas=[0.99])
     assert list(found.phase.values.ravel()) == [Phase.S, Phase.O_I]
-    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [Phase.S, Phase.S]
+    assert list(field_diagram(x, y, rhos=[0.9, 0.9999], gammas=[0.99]).phase.values.ravel()) == [
+        Phase.UNKNOWN,
+        Phase.UNKNOWN,
+    ]
     cell = found.sel(rho=0.9, gamma=0.99).isel(seed=0)
     weight = field.chain(x, None).weights
     mean, std = (cell[name].values.astype(float) for name in ("mean", "std"))
@@ -88,3 +91,55 @@ def test_edges_are_refused_in_one_line():
     x, y = simulated.field_draw("sine", n_points=64)
     with pytest.raises(ValueError, match="rho = 1"):
         field_diagram(x, y, rhos=[0.5, 1.0], gammas=[0.5])
+
+
+@pytest.fixture(scope="module")
+def clouds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(loc=5.0, scale=[1.0, 100.0], size=(90, 2))
+    y = 7.0 + 3.0 * np.sin(X[:, 0]) + 0.5 * rng.normal(size=90)
+    return X[:60], y[:60], X[60:], y[60:]
+
+
+def test_a_table_is_standardised_and_solved_on_its_graph(clouds):
+    X, y, X_test, y_test = clouds
+    found = field_diagram(X, y, X_test=X_test, y_test=y_test, rhos=[0.01, 0.05], gammas=[0.3, 0.7])
+    scaled, target = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
+    alone = field.solve_graph(scaled, target, 0.05, 0.3)
+    assert alone.status is Status.CONVERGED
+    cell = found.sel(rho=0.05, gamma=0.3).isel(seed=0)
+    trained = (cell.row_split == "train").values
+    np.testing.assert_allclose(cell["mean"].values[trained], alone.mean, atol=1e-5)
+    expected = metrics.nll(target, alone.mean, alone.precision**-0.5)
+    assert float(cell.nll.sel(split="train")) == pytest.approx(expected, rel=1e-5)
+    extension = field.table(scaled, target).extension((X_test - X.mean(axis=0)) / X.std(axis=0))
+    points = field.table(scaled, target).point_of_row
+    on_points = np.empty(60)
+    on_points[points] = alone.mean
+    np.testing.assert_allclose(cell["mean"].values[~trained], extension @ on_points, atol=1e-5)
+    error = np.mean((extension @ on_points - (y_test - y.mean()) / y.std()) ** 2)
+    assert float(cell.mean_mse.sel(split="test")) == pytest.approx(error, rel=1e-4)
+    assert "fold_rho" not in found
+    assert list(found.feature.values) == ["x0", "x1"]
+
+
+def test_a_table_has_folds_where_they_are_asked_for(clouds):
+    X, y, *_ = clouds
+    rhos = [0.01, 0.9999999]
+    found = field_diagram(X[:25], y[:25], rhos=rhos, gammas=[0.1], folds=True)
+    assert (found.status.values.ravel() == ["converged", "runaway"]).all()
+    assert rhos[0] < float(found.fold_rho[0]) < rhos[1]
+
+
+def test_a_line_is_solved_without_folds_where_they_are_not_asked_for():
+    x, y = simulated.field_draw("sine", n_points=64)
+    found = field_diagram(x, y, rhos=[0.5], gammas=[0.5], folds=False)
+    assert "fold_rho" not in found
+
+
+def test_settings_of_the_other_kind_are_refused(clouds):
+    X, y, *_ = clouds
+    with pytest.raises(ValueError, match="density"):
+        field_diagram(X, y, density="points")
+    with pytest.raises(ValueError, match="tables"):
+        field_diagram(np.arange(60.0), y, power=2)

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, datasets
 from heteroscope.core.errors import InputError
 from heteroscope.distributions.metrics import neg_crps_scorer, neg_nll_scorer
-from heteroscope.phases.labels import Phase
+from heteroscope.phases import Phase, Trust
 from heteroscope.search import scale_for_all_rows
 
 # Where steps see all rows, tables and folds share a program if they have as many rows, rounded up to 32.
@@ -194,9 +194,25 @@ def test_members_disagree_and_their_disagreement_is_epistemic(searched):
     assert far.epistemic[0] > 10 * np.median(parts.epistemic)
 
 
-def test_the_diagnosis_names_the_phase(searched):
+def test_path_phase_verdict_and_diagnosis_tell_one_story(searched):
     _, model = searched
-    assert model.diagnose().startswith(f"Phase {model.phase_} at rho = ")
+    path, best = model.cv_results_, model.best_index_
+    assert model.phase_ == path["phase"][best]
+    assert model.observables_.log_precision_spread == path["log_precision_spread"][best]
+    assert model.verdict_.ours.nll == pytest.approx(path["held_out_loss"][best])
+    assert model.verdict_.std_scale == pytest.approx(path["std_scale"][best])
+    assert model.verdict_.ours.coverage == pytest.approx(model.held_out_scores_["interval_coverage"])
+    assert model.verdict_.n_rows == 64
+    text = " ".join(str(model.diagnose()).split())
+    assert f"({model.phase_})" in text
+    assert f"{100 * model.verdict_.ours.coverage:.0f} %" in text
+
+
+def test_a_notebook_shows_the_diagnosis_below_the_parameters(line):
+    shown = line._repr_mimebundle_()
+    assert str(line.diagnose()) in shown["text/plain"]
+    assert line.diagnose()._repr_html_() in shown["text/html"]
+    assert "trusted" not in HeteroskedasticRegressor()._repr_mimebundle_()["text/plain"]
 
 
 @pytest.mark.parametrize("selection", ["crps", "paper"])
@@ -248,10 +264,12 @@ def test_an_overfit_point_is_called_so_because_rows_are_held_out():
     settings = {"hidden": (64, 64), "max_steps": 3000, "random_state": 0}
     model = HeteroskedasticRegressor(1 - 1e-6, 1e-6, **settings).fit(split.x_train, split.y_train)
     assert model.phase_ in (Phase.O_I, Phase.O_II)
-    assert model.observables_.held_out_score > 3
+    assert model.observables_.held_out.score > 3
+    assert model.verdict_.trust == Trust.NO
     alone = HeteroskedasticRegressor(**SMALL, held_out=0).fit(split.x_train, split.y_train)
-    assert alone.observables_.held_out_score is None
-    assert "No rows were held out" in alone.diagnose()
+    assert alone.observables_.held_out is None
+    assert alone.verdict_ is None
+    assert "No rows were held out" in str(alone.diagnose())
 
 
 def test_in_scikit_learns_company():

@@ -1,4 +1,4 @@
-"""Branches turn at the fold and are unstable beyond it; upward and downward sweeps of rho differ below it."""
+"""Branches turn at the fold and are unstable beyond it."""
 
 import numpy as np
 import pytest
@@ -37,26 +37,3 @@ def test_branch_needs_a_finite_solution_to_start_from(sine):
         field.branch(*sine(64), 0.9999, 0.01)
     with pytest.raises(InputError, match="rho = 1"):
         field.branch(*sine(64), 1.0, 0.01)
-
-
-def test_sweeps_agree_away_from_the_fold_and_differ_below_it(sine):
-    x, y = sine(256)
-    fold = field.fold(x, y, 0.01).logit_rho
-    rhos = 1 / (1 + np.exp(-(fold + np.array([-6.0, -0.5, 0.5, 2.0]))))
-    both = field.hysteresis(x, y, rhos, [0.01])
-    assert both.up.status[:, 0].tolist() == ["converged", "converged", "runaway", "runaway"]
-    assert both.down.status[:, 0].tolist() == ["converged", "runaway", "runaway", "runaway"]
-    assert both.differ[:, 0].tolist() == [False, True, False, False]
-
-
-def test_a_higher_ceiling_widens_the_hysteresis(sine):
-    x, y = sine(256)
-    fold = field.fold(x, y, 0.01).logit_rho
-    rhos = 1 / (1 + np.exp(-(fold + np.arange(-8.0, 2.0))))
-    widths = [int(field.hysteresis(x, y, rhos, [0.01], ceiling=c).differ.sum()) for c in (1e2, 1e4, 1e6)]
-    assert widths[0] < widths[1] < widths[2]
-
-
-def test_a_ceiling_below_the_flat_precision_gets_one_line(sine):
-    with pytest.raises(InputError, match="ceiling"):
-        field.hysteresis(*sine(16), [0.5], [0.5], ceiling=0.5)

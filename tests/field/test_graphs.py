@@ -117,6 +117,27 @@ def test_equal_rows_with_different_targets_keep_the_precision_finite(cloud):
     assert found.precision.mean() < 1 / 0.05**2 * 1.01
 
 
+def test_new_rows_take_the_value_of_least_energy(cloud):
+    X, y = cloud
+    rows, values = table(X, y, n_neighbors=4), np.random.default_rng(7).normal(size=120)
+    new = np.array([[0.1, -0.2, 0.3]])
+    distance = np.linalg.norm(rows.points - new, axis=1)
+    nearest = np.argsort(distance)[:4]
+    trial = np.linspace(-3, 3, 60_001)
+    energy = ((trial[:, None] - values[nearest]) ** 2 / distance[nearest] ** 2).sum(axis=1)
+    assert (rows.extension(new) @ values)[0] == pytest.approx(trial[energy.argmin()], abs=1e-3)
+
+
+def test_extension_reproduces_points_and_constants(cloud):
+    X, y = cloud
+    rows = table(X, y)
+    values = np.random.default_rng(8).normal(size=120)
+    np.testing.assert_allclose(rows.extension(X) @ values, values[rows.point_of_row])
+    np.testing.assert_allclose(rows.extension(X + 0.1) @ np.full(120, 2.5), 2.5)
+    with pytest.raises(InputError, match="features"):
+        rows.extension(X[:, :2])
+
+
 @pytest.mark.parametrize(
     ("X", "y", "n_neighbors", "message"),
     [

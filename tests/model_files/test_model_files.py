@@ -106,6 +106,7 @@ def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_
     assert loaded.feature_names_in_.dtype == object
     pd.testing.assert_frame_equal(pd.DataFrame(search_model.cv_results_), pd.DataFrame(loaded.cv_results_))
     assert loaded.held_out_scores_ == search_model.held_out_scores_
+    assert loaded.verdict_ == search_model.verdict_
     assert loaded.best_index_ == search_model.best_index_
     assert set(vars(loaded)) == set(vars(search_model))
 
@@ -311,6 +312,9 @@ def test_arrays_of_another_model_are_noticed(point_model, folder, tmp_path):
         lambda state: state["fitted"].update(phase_="X"),
         lambda state: state["fitted"].update(status_=["tired"]),
         lambda state: state["fitted"].update(observables_={}),
+        lambda state: state["fitted"].update(verdict_={}),
+        lambda state: state["fitted"]["verdict_"].update(ours={"rmse": 1.0}),
+        lambda state: state["fitted"]["observables_"].update(held_out={"score": 1.0}),
         lambda state: state["fitted"].pop("rho_"),
         lambda state: state["fitted"].update(rho_="nan"),
         lambda state: state["fitted"].update(gamma_=1.5),

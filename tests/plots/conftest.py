@@ -65,6 +65,7 @@ def network_diagram(
     return xr.Dataset(
         {score: ((*CELL, "split"), values) for score, values in scores.items()}
         | {
+            "mean_spread": (CELL, fit),
             "log_precision_spread": (CELL, std_fit),
             "status": (CELL, status.astype(str)),
             "phase": (CELL, _phases(log_alpha, log_beta)),

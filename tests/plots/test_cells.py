@@ -14,8 +14,9 @@ def test_the_majority_of_the_finished_seeds_counts(networks):
     votes = [["S", "S", "O_I", "U_I"], ["O_I", "S", "S", "O_I"], ["O_I", "O_I", "", ""], ["", "", "", ""]]
     diagram["phase"][0, :4] = votes
     diagram["status"][0, :4] = np.where(np.array(votes) == "", "", "converged")
+    diagram["log_precision_spread"][0, :4] = [[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0], [0.0] * 4, [0.0] * 4]
     cells = read_cells(diagram)
-    assert cells.phase[0, :4].tolist() == ["S", "S", "O_I", ""]  # a tie goes to the first of U_I, U_II, S, O_II, O_I
+    assert cells.kind[0, :4].tolist() == ["S_constant", "S_adapts", "O_I", ""]  # a tie goes to the first of PHASES
     np.testing.assert_allclose(cells.agreement[0, :4], [0.5, 0.5, 1.0, 0.0])
 
 

@@ -6,6 +6,7 @@ from matplotlib.colors import to_rgb
 from scipy.special import logit
 
 from heteroscope.core.errors import InputError
+from heteroscope.diagrams import kinds
 from heteroscope.plots import phase_maps, save_figure
 from heteroscope.plots.cells import read_cells
 from heteroscope.plots.maps import THEORY_BOUNDARY
@@ -42,15 +43,15 @@ def moved_fold(ax):
 def test_every_cell_has_its_phases_colour_and_paler_where_seeds_disagree(networks, tmp_path):
     diagram = networks(n_seeds=4)
     diagram["phase"][0, 0] = ["S", "S", "S", "U_I"]
-    diagram["phase"][0, 1] = "S"
+    diagram["phase"][0, 1:3] = "S"
+    diagram["log_precision_spread"][0] = 0.0
+    diagram["log_precision_spread"][0, 2] = 1.0
     figure = phase_maps(diagram)
     shown = colours(figure.axes[0])
-    assert 0.2 < strength(shown[0, 0], "S") < strength(shown[0, 1], "S") < 1
+    assert 0.2 < strength(shown[0, 0], "S_constant") < strength(shown[0, 1], "S_constant") < 1
     for i, j in np.ndindex(diagram.phase.shape[:2]):
-        if len(set(diagram.phase.values[i, j])) == 1:
-            assert strength(shown[i, j], str(diagram.phase.values[i, j, 0])) == pytest.approx(
-                strength(shown[0, 1], "S")
-            )
+        if len(seen := set(kinds(diagram).values[i, j])) == 1:
+            assert strength(shown[i, j], seen.pop()) == pytest.approx(strength(shown[0, 1], "S_constant"))
     assert drawn(figure, tmp_path) > 10_000
 
 

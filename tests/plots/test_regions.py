@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logit
 
 from heteroscope.core.grids import NETWORK_GRID
-from heteroscope.diagrams.dataset import PHASES
+from heteroscope.diagrams.dataset import KINDS, S_ADAPTS
 from heteroscope.phases.labels import Phase
 from heteroscope.plots.cells import Cells, read_cells
 from heteroscope.plots.regions import smooth_regions, typical_cells
@@ -38,7 +38,7 @@ def test_a_straight_boundary_runs_half_way_between_two_columns():
 @pytest.mark.parametrize("seed", range(5))
 def test_every_cell_whose_neighbours_agree_is_in_the_region_of_its_phase(seed):
     corner = np.random.default_rng(seed).integers(3, 19, size=2)
-    phase = np.full((22, 22), "S", dtype="<U4")
+    phase = np.full((22, 22), "S_adapts", dtype="<U8")
     phase[: corner[0]] = "U_I"
     phase[: corner[0], corner[1] :] = "U_II"
     cells = cells_of(phase, NETWORK_GRID, NETWORK_GRID)
@@ -46,20 +46,20 @@ def test_every_cell_whose_neighbours_agree_is_in_the_region_of_its_phase(seed):
     for i, j in np.ndindex(phase.shape):
         around = phase[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2]
         if (around == phase[i, j]).all():
-            assert PHASES[nearest_code(regions, cells.rho[i], cells.gamma[j])] == phase[i, j]
+            assert KINDS[nearest_code(regions, cells.rho[i], cells.gamma[j])] == phase[i, j]
 
 
 def test_one_phase_has_no_boundary():
-    assert smooth_regions(cells_of(np.full((9, 9), "S"))).boundaries == []
+    assert smooth_regions(cells_of(np.full((9, 9), "S_adapts"))).boundaries == []
 
 
 def test_there_is_no_boundary_against_what_is_not_there_yet():
-    phase = np.full((9, 9), "S")
+    phase = np.full((9, 9), "S_adapts")
     phase[5:] = ""
     regions = smooth_regions(cells_of(phase))
     assert regions.boundaries == []
     assert nearest_code(regions, 0.99, 0.5) == -1
-    assert nearest_code(regions, 0.01, 0.5) == PHASES.index(Phase.S)
+    assert nearest_code(regions, 0.01, 0.5) == KINDS.index(S_ADAPTS)
 
 
 @pytest.mark.parametrize("shape", [(1, 9), (9, 1), (1, 1)])
@@ -76,7 +76,7 @@ def test_the_fold_is_the_boundary_where_there_is_one(theory):
     fold = np.interp(logit(regions.gamma), *logit(cells.fold[::-1]))
     beyond = logit(regions.rho)[:, None] > fold[None, :]
     assert beyond.any()
-    assert (regions.code[beyond] == PHASES.index(Phase.O_I)).all()
+    assert (regions.code[beyond] == KINDS.index(Phase.O_I)).all()
     step = np.diff(logit(regions.rho))[0]
     for line in regions.boundaries:
         assert (logit(line[:, 0]) <= np.interp(logit(line[:, 1]), *logit(cells.fold[::-1])) + step).all()
@@ -94,15 +94,17 @@ def test_typical_cells_lie_in_the_middle_of_their_phase(networks):
     phase[3:8, 2:7] = "S"
     diagram = networks(rhos=GRID, gammas=GRID, n_seeds=1)
     diagram["phase"][:] = phase
+    diagram["log_precision_spread"][:] = 1.0
     found = typical_cells(diagram, read_cells(diagram))
-    assert found[Phase.S] == (5, 4)
-    assert set(found) == {Phase.S, Phase.U_I}
+    assert found == {S_ADAPTS: (5, 4), Phase.U_I: found[Phase.U_I]}
+    diagram["log_precision_spread"][:, :6] = 0.0
+    assert typical_cells(diagram, read_cells(diagram))[S_ADAPTS] == (5, 6)  # a constant std stands back
 
 
 def test_typical_cells_have_a_fit_if_any_has(theory):
     diagram = theory()
     cells = read_cells(diagram)
-    inside = cells.phase == Phase.O_I
+    inside = cells.kind == Phase.O_I
     assert (inside & cells.lost).sum() > (inside & ~cells.lost).sum() > 0
     assert not cells.lost[typical_cells(diagram, cells)[Phase.O_I]]
     numbers = diagram.copy()

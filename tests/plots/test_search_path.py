@@ -34,7 +34,6 @@ def plain(**changes):
         "phase": np.array(PHASES),
         "nll": both,
         "mean_mse": both,
-        "std_mse": both,
         "chosen": 2,
     } | changes
 
@@ -49,9 +48,9 @@ def test_three_models_above_three_scores(tmp_path):
     titles = [ax.get_title() for ax in figure.axes]
     assert [title.split(":")[0] for title in titles[:3]] == ["underfit", "chosen", "overfit"]
     assert PHASE_NAMES["O_I"] in titles[2]
-    assert [ax.get_ylabel() for ax in figure.axes[3:]] == ["NLL", "mean MSE", "std MSE"]
-    assert [ax.get_xscale() for ax in figure.axes[3:]] == ["logit"] * 3
-    assert [ax.get_yscale() for ax in figure.axes[3:]] == ["linear", "log", "log"]
+    assert [ax.get_ylabel() for ax in figure.axes[3:]] == ["std, chosen and true", "NLL", "mean MSE"]
+    assert [ax.get_xscale() for ax in figure.axes[4:]] == ["logit"] * 2
+    assert [ax.get_yscale() for ax in figure.axes[4:]] == ["linear", "log"]
     assert drawn(figure, tmp_path) > 10_000
 
 
@@ -78,10 +77,32 @@ def test_phases_are_shaded_between_the_visited_points():
 
 def test_the_star_is_at_the_chosen_point():
     data = plain()
-    for ax, name in zip(diagonal_figure(data).axes[3:], ("nll", "mean_mse", "std_mse"), strict=True):
+    for ax, name in zip(diagonal_figure(data).axes[4:], ("nll", "mean_mse"), strict=True):
         (star,) = [line for line in ax.lines if line.get_marker() == "*"]
         assert star.get_xdata()[0] == data["rho"][2]
         assert star.get_ydata()[0] == data[name][2, 1]
+
+
+def test_the_chosen_std_is_drawn_beside_the_truth():
+    data = plain(std=np.array([1 + 0 * np.zeros(50), 0.3 + np.zeros(50), np.ones(50)]))
+    std, truth = diagonal_figure(data).axes[3].lines
+    np.testing.assert_array_equal(std.get_ydata(), data["std"][1])
+    np.testing.assert_array_equal(truth.get_ydata(), data["true_std"])
+
+
+def test_points_beside_the_line_are_stars_only():
+    data = plain(on_diagonal=np.arange(6) != 2)
+    for ax in diagonal_figure(data).axes[4:]:
+        (star,) = [line for line in ax.lines if line.get_marker() == "*"]
+        assert star.get_xdata()[0] == data["rho"][2]
+        assert all(data["rho"][2] not in line.get_xdata() for line in ax.lines if line is not star)
+
+
+def test_each_model_has_the_rows_that_it_was_trained_on():
+    few = np.arange(10) < 4
+    trained_on = np.array([np.full(10, True), np.full(10, True), few])
+    shown = [ax.lines[-1].get_xdata() for ax in diagonal_figure(plain(trained_on=trained_on)).axes[:3]]
+    assert [len(x) for x in shown] == [10, 10, 4]
 
 
 def test_a_dataset_gives_the_same_figure_as_a_dictionary(tmp_path):
@@ -92,7 +113,7 @@ def test_a_dataset_gives_the_same_figure_as_a_dictionary(tmp_path):
         "x_train": ("row", data["x_train"]),
         "model": data["model"],
     }
-    dims = {"nll": ("point", "split"), "mean_mse": ("point", "split"), "std_mse": ("point", "split")}
+    dims = {"nll": ("point", "split"), "mean_mse": ("point", "split")}
     dims |= {"phase": "point", "mean": ("model", "x"), "std": ("model", "x"), "true_mean": "x", "true_std": "x"}
     dims |= {"model_rho": "model", "model_phase": "model", "y_train": "row"}
     dataset = xr.Dataset({k: (d, data[k]) for k, d in dims.items()}, coords=coords, attrs={"chosen": 2})
@@ -116,12 +137,14 @@ def test_scores_that_are_off_the_scale_are_drawn(odd, column):
     scores = plain()["nll"].copy()
     scores[4:, column] = odd
     positive = np.abs(scores)
-    diagonal_figure(plain(nll=scores, mean_mse=positive, std_mse=positive)).draw_without_rendering()
+    figure = diagonal_figure(plain(nll=scores, mean_mse=positive))
+    figure.draw_without_rendering()
+    assert len(figure.axes) == 6
 
 
 def test_one_point_one_phase_no_truth_constant_data():
     data = plain(rho=np.array([0.9]), phase=np.array(["S"]), chosen=0, y_train=np.zeros(10))
-    data |= {name: np.array([[0.0, 0.0]]) for name in ("nll", "mean_mse", "std_mse")}
+    data |= {name: np.array([[0.0, 0.0]]) for name in ("nll", "mean_mse")}
     del data["true_mean"], data["true_std"]
     figure = diagonal_figure(data)
     figure.draw_without_rendering()

@@ -5,6 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from heteroscope.core.errors import InputError
+from heteroscope.diagrams import kinds
 from heteroscope.plots import diagonal_slices, save_figure
 from heteroscope.plots.style import PHASE_COLOURS
 
@@ -63,7 +64,7 @@ def test_a_row_a_metric_and_a_column_a_diagram(networks, theory):
 
 def test_phases_of_the_majority_are_behind_the_lines(networks):
     diagram = networks(n_seeds=1, jitter=0.0)
-    phases = [str(diagram.phase.sel(rho=rho).sel(gamma=1 - rho, method="nearest").values[0]) for rho in ON]
+    phases = [str(kinds(diagram).sel(rho=rho).sel(gamma=1 - rho, method="nearest").values[0]) for rho in ON]
     changes = [phase for k, phase in enumerate(phases) if k == 0 or phase != phases[k - 1]]
     assert len(changes) > 2
     ax = diagonal_slices(diagram).axes[0]

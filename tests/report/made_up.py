@@ -40,8 +40,11 @@ def network_diagram(
     y = {split: draw[1] for split, draw in draws.items()}
     shape = (len(grid), len(grid), n_seeds)
     cells = {name: np.full((*shape, len(splits)), np.nan) for name in SCORES}
-    cells |= {name: np.full(shape, np.nan) for name in ("log_precision_spread", "objective", "relative_gradient")}
-    phase, status = np.full(shape, "", "<U4"), np.full(shape, "", "<U12")
+    cells |= {
+        name: np.full(shape, np.nan)
+        for name in ("mean_spread", "log_precision_spread", "objective", "relative_gradient")
+    }
+    phase, status = np.full(shape, "", "<U7"), np.full(shape, "", "<U12")
     mean = np.full((*shape, n_rows * len(splits)), np.nan, np.float32)
     std = mean.copy()
     for i, j, seed in np.ndindex(shape):

@@ -5,7 +5,7 @@ import numpy as np
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
 from heteroscope.networks.model import Architecture
-from heteroscope.phases.labels import Observables
+from heteroscope.phases.labels import HeldOut, Observables
 from heteroscope.search import Fold, Point
 from heteroscope.search.cross_validation import FoldResult
 from heteroscope.training.recipes import mean_first_recipe
@@ -17,10 +17,13 @@ ROWS = Rows(np.arange(float(N))[:, None], Y, np.ones(N))
 HALVES = np.arange(200), np.arange(200, 400)
 FOLDS = [Fold(ROWS.take(HALVES[1]), ROWS.take(HALVES[0])), Fold(ROWS.take(HALVES[0]), ROWS.take(HALVES[1]))]
 RECIPE = mean_first_recipe(Architecture(1, (8,)), 100)
-HONEST = Observables(0.5, 0.5, 0.4, 1.0, 1.0)
+HOLDS = HeldOut(score=1.0, residual_share=0.5, nll_gain=0.3)
+HONEST = Observables(0.7, 0.5, 0.4, 1.0, 1.0, HOLDS)
+MEMORISED = HONEST._replace(residual_share=0.01, held_out=HeldOut(score=50.0, residual_share=0.9, nll_gain=-20.0))
+FLAT = HONEST._replace(mean_spread=0.0, residual_share=1.0, log_precision_spread=0.0)
 
 
-def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=None, observables=HONEST, recipe=RECIPE):
+def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, mean=None, observables=HONEST, recipe=RECIPE):
     """A point with the same std everywhere, seen by both halves."""
     mean = np.zeros(N) if mean is None else mean
     results = tuple(
@@ -28,7 +31,7 @@ def point(logit_rho, std, mean_mse=1.0, std_mse=1.0, held_out_score=1.0, mean=No
             mean[None, half],
             np.full((1, len(half)), float(std)),
             {"mean_mse": mean_mse, "std_mse": std_mse},
-            observables._replace(held_out_score=held_out_score),
+            observables,
             Status.CONVERGED,
         )
         for half in HALVES

@@ -15,10 +15,10 @@ from heteroscope.search import (
     Fold,
     cross_validate,
     held_out_scores,
+    judge_folds,
     results_table,
     search_diagonal,
     search_grid,
-    squared_score,
     std_scale,
 )
 from heteroscope.search.cross_validation import cap_stds
@@ -30,7 +30,7 @@ from heteroscope.search.diagonal_and_grid import (
     up_to_plateau,
 )
 from heteroscope.training.recipes import mean_first_recipe
-from tests.search.made_up_points import FOLDS, HONEST, Y, point
+from tests.search.made_up_points import FLAT, FOLDS, HONEST, Y, point
 
 RECIPE = mean_first_recipe(Architecture(1, (24, 24)), 600, "cosine")
 
@@ -58,7 +58,7 @@ def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(searched):
     assert sorted(len(point.results) for point in found.points) == [1] * 6 + [3] * 2
     assert len(found.points[found.best].results) == 3
     assert reported == sorted(reported)
-    assert reported[-1] == (12, 12)
+    assert reported[-1] == (12 * RECIPE.steps, 12 * RECIPE.steps)
 
 
 def test_to_calibrate_the_worst_finalist_leaves_after_each_fold_but_the_last(monkeypatch):
@@ -113,7 +113,7 @@ def test_held_out_predictions_come_from_models_that_did_not_see_the_row(folds, s
     spoiled = [fold._replace(held=fold.held._replace(y=fold.held.y + 100.0)) for fold in folds]
     (again,) = cross_validate(spoiled, [chosen.logits], RECIPE)
     np.testing.assert_array_equal(again.held_out, chosen.held_out)
-    assert again.observables.held_out_score > 100 * chosen.observables.held_out_score
+    assert again.observables.held_out.score > 100 * chosen.observables.held_out.score
 
 
 def test_the_table_has_one_row_a_point_and_agrees_with_the_points(folds, searched):
@@ -228,10 +228,11 @@ def test_a_fold_has_a_member_for_each_of_its_seeds(folds):
     for fold, number, seed in ((0, 1, 10), (1, 0, 1)):
         (alone,) = cross_validate([with_seeds[fold]._replace(seeds=(seed,))], [found.chosen.logits], RECIPE)
         np.testing.assert_array_equal(found.chosen.results[fold].means[number], alone.results[0].means[0])
-    assert reported[-1] == (3 * 2 + 2 * 2, 10)
+    assert reported[-1] == (10 * RECIPE.steps, 10 * RECIPE.steps)
     mean, std = found.chosen.held_out
     y = np.concatenate([fold.held.y for fold in with_seeds])
-    assert squared_score(found.chosen, with_seeds) == pytest.approx(np.mean(((y - mean) / std) ** 2))
+    verdict = judge_folds(with_seeds, mean, std, None)
+    assert verdict.squared_score == pytest.approx(np.mean(((y - mean) / std) ** 2))
 
 
 @pytest.mark.parametrize(("signal", "expected_steps"), [(0.0, 30), (3.0, 600)])
@@ -256,8 +257,7 @@ def test_noise_alone_is_better_off_with_few_steps_and_a_clear_signal_with_many(s
 
 
 def test_longer_trainings_look_up_to_where_the_short_ones_level_off_and_once_beyond():
-    flat = HONEST._replace(residual_share=1.0, log_precision_spread=0.0)
-    path = [point(t, 1, observables=flat if t < 3 else HONEST) for t in (0, 2, 4, 6, 8, 10, 12)]
+    path = [point(t, 1, observables=FLAT if t < 3 else HONEST) for t in (0, 2, 4, 6, 8, 10, 12)]
     scores = np.array([5.0, 4.9, 3.0, 1.1, 1.0, 1.02, 1.05])  # 97 % of the gain is reached at 6
     np.testing.assert_allclose(up_to_plateau(path, scores), [3, 4, 5, 6, 9])
     np.testing.assert_allclose(up_to_plateau(path[:1], scores[:1]), [0])

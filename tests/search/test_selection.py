@@ -8,7 +8,7 @@ from heteroscope.core.errors import InputError
 from heteroscope.networks.model import Architecture
 from heteroscope.search.selection import choose, choose_finalists, held_out_mean_mse, paper_midpoint, row_loss
 from heteroscope.training.recipes import mean_first_recipe
-from tests.search.made_up_points import FOLDS, HONEST, RANDOM, N, Y, point
+from tests.search.made_up_points import FLAT, FOLDS, MEMORISED, RANDOM, N, Y, point
 
 
 @pytest.mark.parametrize("selection", ["nll", "crps"])
@@ -24,16 +24,16 @@ def test_a_tie_goes_to_the_more_regularised_point():
 
 
 def test_a_tie_never_leaves_the_phase():
-    flat = point(0, 1, observables=HONEST._replace(residual_share=1.0, log_precision_spread=0.0))
+    flat = point(0, 1, observables=FLAT)
     assert choose([flat, point(1, 1)], FOLDS, "nll") == 0  # equal: the first of two lowest
     slightly_better = point(1, 1, mean=0.01 * Y)
     assert choose([flat, slightly_better], FOLDS, "nll") == 1
 
 
 def test_overfit_points_are_passed_over_while_there_are_others():
-    points = [point(0, 3), point(1, 1, held_out_score=50.0)]
+    points = [point(0, 3), point(1, 1, observables=MEMORISED)]
     assert choose(points, FOLDS, "nll") == 0
-    everything_overfit = [point(0, 3, held_out_score=50.0), point(1, 1, held_out_score=50.0)]
+    everything_overfit = [point(0, 3, observables=MEMORISED), point(1, 1, observables=MEMORISED)]
     assert choose(everything_overfit, FOLDS, "nll") == 1
 
 
@@ -44,7 +44,7 @@ def test_the_paper_takes_the_midpoint_of_the_two_training_minima():
 
 
 def test_a_broken_model_is_never_chosen():
-    broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
+    broken = point(1, 1, observables=MEMORISED, mean=np.full(N, np.nan))
     assert choose([point(0, 3), broken], FOLDS, "nll") == 0
 
 
@@ -68,11 +68,11 @@ def test_the_best_of_every_length_of_training_is_among_the_finalists():
 
 
 def test_finalists_are_the_best_scores_and_none_that_overfits():
-    points = [point(0, 10), point(1, 1), point(2, 1.2), point(3, 1, held_out_score=50.0), point(4, 0.5)]
+    points = [point(0, 10), point(1, 1), point(2, 1.2), point(3, 1, observables=MEMORISED), point(4, 0.5)]
     assert choose_finalists(points, FOLDS, "nll", 3) == [1, 2, 4]
     assert choose_finalists(points, FOLDS, "nll", 4) == [0, 1, 2, 4]
     assert choose_finalists(points[3:4] * 2, FOLDS, "nll", 3) == [0, 1]
-    broken = point(1, 1, held_out_score=float("nan"), mean=np.full(N, np.nan))
+    broken = point(1, 1, observables=MEMORISED, mean=np.full(N, np.nan))
     assert choose_finalists([broken, broken], FOLDS, "nll", 2) == [0]
 
 
@@ -93,7 +93,7 @@ def test_row_losses_agree_with_scipy():
 
 
 def test_with_calibration_an_overconfident_point_may_win_by_its_mean():
-    points = [point(0, 1), point(1, 0.05, mean=0.9 * Y, held_out_score=4.0)]
+    points = [point(0, 1), point(1, 0.05, mean=0.9 * Y, observables=MEMORISED)]
     assert choose(points, FOLDS, "nll") == 0
     assert choose(points, FOLDS, "nll", calibrate=True) == 1
     assert choose_finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]

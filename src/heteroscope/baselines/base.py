@@ -42,8 +42,8 @@ from heteroscope.estimators import (
     refuse_stream,
 )
 from heteroscope.networks import Architecture, Objective, Params, member_outputs, moment_match, stack_members
-from heteroscope.phases import RUNAWAY_SCORE
-from heteroscope.search import Fold, check_share, held_out_fold
+from heteroscope.phases import HeldOut, observe_held_out
+from heteroscope.search import Fold, check_share, held_out_fold, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
@@ -59,6 +59,8 @@ from heteroscope.training import (
 #: Candidates of weight_decay="auto". They are dense from 0.01 to 0.3, where tables of a few hundred rows have their
 #: best; 0 and small ones are for large tables.
 DECAYS = (0.0, 1e-4, 1e-3, 1e-2, 3e-2, 7e-2, 1.5e-1, 3e-1)
+#: A training is a runaway if mean precision r^2 over its rows is smaller: the mean has outrun the std.
+RUNAWAY_SCORE = 0.05
 #: Each candidate is trained for each of these shares of max_steps: the shorter training is early stopping.
 STEP_SHARES = (0.25, 1.0)
 #: How many members of an ensemble are trained to judge a candidate: two show how much members disagree.
@@ -155,12 +157,12 @@ class TrainedRegressor(StreamRegressor, ABC):
 
 
 class Trial(NamedTuple):
-    """A candidate of the choice, with the average NLL and (residual / std)^2 of held-out rows once it is judged."""
+    """A candidate of the choice; once it is judged, with the NLL of its forecast and what held-out rows say of it."""
 
     steps: int
     weight_decay: Number
     nll: float = np.nan
-    squared_score: float | None = None
+    held_out: HeldOut | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -237,7 +239,7 @@ class BaselineRegressor(TrainedRegressor):
             fits = self._train(rows, self.scaling_, jobs, recipes[best.steps], counted.after(n_trials))
         self._keep_members(fits)
         self._keep_trials(trials, best)
-        self._observe(rows, best.squared_score)
+        self._observe(rows, best.held_out)
         return self
 
     def _fit_stream(self, stream: Stream, store: str | Path | None) -> "BaselineRegressor":
@@ -247,8 +249,8 @@ class BaselineRegressor(TrainedRegressor):
         *seeds, order_seed = member_seeds(self.random_state, self.member_count() + 1)
         trial_seeds = seeds[:TRIAL_MEMBERS] if len(candidates) > 1 else seeds
         run = self._start_stream_run(stream, check_share(self.held_out), order_seed, store)
-        held, scaling = run.survey.held, run.order.scaling
-        if not len(held.y) and len(candidates) > 1:
+        fold, scaling = stream_fold(run), run.order.scaling
+        if not len(fold.held.y) and len(candidates) > 1:
             raise InputError(
                 'weight_decay="auto" is chosen on held-out rows: set held_out above 0, or give weight_decay as a number'
             )
@@ -259,8 +261,8 @@ class BaselineRegressor(TrainedRegressor):
         fits = run.train("trials", method, jobs, recipe, self._predict_members)
         groups = _in_groups(fits, len(trial_seeds))
         trials = candidates
-        if len(held.y):
-            trials = [self._judged(trial, group, held, scaling) for trial, group in zip(trials, groups, strict=True)]
+        if len(fold.held.y):
+            trials = [self._judged(trial, group, fold, scaling) for trial, group in zip(trials, groups, strict=True)]
         best = run.choose(method, jobs, recipe, lambda: min(range(len(trials)), key=lambda k: trials[k].nll))
         members = groups[best]
         if other_seeds := seeds[len(trial_seeds) :]:
@@ -269,7 +271,7 @@ class BaselineRegressor(TrainedRegressor):
             members = members + run.train("members", chosen, others, recipe, self._predict_members)
         self._keep_members([fit._replace(status=self._status(fit, run.survey.sample, scaling)) for fit in members])
         self._keep_trials(trials, trials[best])
-        self._observe(run.survey.sample, trials[best].squared_score)
+        self._observe(run.survey.sample, trials[best].held_out)
         return self
 
     def _keep_trials(self, trials: Sequence[Trial], best: Trial) -> None:
@@ -304,20 +306,20 @@ class BaselineRegressor(TrainedRegressor):
             jobs = [Job(*decay_logits(trial.weight_decay), seed) for trial in same for seed in seeds]
             fits = self._train(fold.training, scaling, jobs, recipe, progress.after(len(trials) * len(seeds)))
             groups = _in_groups(fits, len(seeds))
-            trials += [
-                self._judged(trial, group, fold.held, scaling) for trial, group in zip(same, groups, strict=True)
-            ]
+            trials += [self._judged(trial, group, fold, scaling) for trial, group in zip(same, groups, strict=True)]
         return trials
 
-    def _judged(self, trial: Trial, fits: Sequence[Fit], held: Rows, scaling: Scaling) -> Trial:
-        """Return the trial with its scores on held-out rows: infinite if no fit stayed finite."""
+    def _judged(self, trial: Trial, fits: Sequence[Fit], fold: Fold, scaling: Scaling) -> Trial:
+        """Return the trial with its scores on held-out rows: infinitely bad if no fit stayed finite."""
+        held, training = fold.held, fold.training
         members = [fit.params for fit in fits if fit.status != Status.NOT_FINITE]
         if not members:
-            return trial._replace(nll=np.inf, squared_score=np.inf)
+            return trial._replace(nll=np.inf, held_out=HeldOut(np.inf, np.inf, -np.inf))
         forecast = self._forecast(stack_members(members), held.x, scaling)
         nll = metrics.nll(held.y, forecast, sample_weight=held.weight)
-        score = metrics.squared_score(held.y, forecast, sample_weight=held.weight)
-        return trial._replace(nll=nll if np.isfinite(nll) else np.inf, squared_score=score)
+        moments = forecast.mean(), forecast.std()
+        held_out = observe_held_out(held.y, *moments, training.y, held.weight, training.weight)
+        return trial._replace(nll=nll if np.isfinite(nll) else np.inf, held_out=held_out)
 
 
 def check_weight_decay(weight_decay: object) -> Number:

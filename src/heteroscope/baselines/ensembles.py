@@ -29,6 +29,7 @@ from heteroscope.estimators import (
     refuse_stream,
 )
 from heteroscope.networks import Prediction
+from heteroscope.phases import HeldOut
 
 
 @dataclass(eq=False, repr=False)
@@ -145,9 +146,8 @@ class EnsembleRegressor(StreamRegressor):
                     progress(len(self.estimators_), n_members)
         self.status_ = tuple(status for member in self.estimators_ for status in member.status_)
         self.n_iter_ = max(member.n_iter_ for member in self.estimators_)
-        scores = [member.observables_.held_out_score for member in self.estimators_]
-        known = [score for score in scores if score is not None]
-        held_out = float(np.median(known)) if len(known) == n_members else None
+        known = [member.observables_.held_out for member in self.estimators_ if member.observables_.held_out]
+        held_out = HeldOut(*np.median(known, axis=0).tolist()) if len(known) == n_members else None
         self._observe(rows, held_out)
         return self
 

@@ -34,7 +34,6 @@ from heteroscope.core import (
     resolve_max_steps,
 )
 from heteroscope.data import Batch, Rows, Scaling, Stream
-from heteroscope.distributions import squared_score
 from heteroscope.estimators import NETWORK_FIELDS, FieldKind, FittedFields, MemberMoments, member_seeds, refuse_stream
 from heteroscope.networks import (
     UNIT_PRECISION_BIAS,
@@ -52,6 +51,7 @@ from heteroscope.networks import (
     stack_members,
     to_positive,
 )
+from heteroscope.phases import HeldOut, observe_held_out
 from heteroscope.search import Fold, held_out_fold
 from heteroscope.training import Fit, Job, Recipe
 
@@ -196,7 +196,7 @@ class NaturalLaplaceRegressor(TrainedRegressor):
             "second_prior": np.array([round_.priors[1] for round_ in found]),
             "log_evidence": np.array(evidence),
         }
-        self._observe(rows, None if fold is None else self._held_out_score(fold, best.priors, seed, recipe))
+        self._observe(rows, None if fold is None else self._observe_held_out(fold, best.priors, seed, recipe))
         return self
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
@@ -213,15 +213,16 @@ class NaturalLaplaceRegressor(TrainedRegressor):
         kind = resolve_curvature(self.curvature, fit.params)
         return PriorRound(priors, fit, approximate(fit.params, rows.batch(scaling), self.activation, kind))
 
-    def _held_out_score(self, fold: Fold, priors: Priors, seed: int, recipe: Recipe) -> float:
-        """Return `squared_score` of the held-out rows under one more model; infinity if it did not stay finite."""
-        held, scaling = fold.held, fold.training.scaling()
-        judged = self._round(fold.training, scaling, priors, seed, recipe)
+    def _observe_held_out(self, fold: Fold, priors: Priors, seed: int, recipe: Recipe) -> HeldOut:
+        """Return what the held-out rows say of one more model: infinitely bad if it did not stay finite."""
+        held, training = fold.held, fold.training
+        scaling = training.scaling()
+        judged = self._round(training, scaling, priors, seed, recipe)
         if judged.approximation is None:
-            return np.inf
+            return HeldOut(np.inf, np.inf, -np.inf)
         noise = moment_match(*self._predict_members(stack_members([judged.fit.params]), held.x, scaling))
         full = self._add_weight_uncertainty(noise, judged.fit.params, judged.posterior(), held.x, scaling)
-        return squared_score(held.y, full.mean, full.std, sample_weight=held.weight)
+        return observe_held_out(held.y, full.mean, full.std, training.y, held.weight, training.weight)
 
     def _add_weight_uncertainty(
         self, noise: Prediction, params: Params, arrays: dict[str, np.ndarray], x: np.ndarray, scaling: Scaling

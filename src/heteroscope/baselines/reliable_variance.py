@@ -22,6 +22,7 @@ from heteroscope.core import InputError, check_positive_integer
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.estimators import FieldKind, FittedFields, Inputs
 from heteroscope.networks import Objective, Prediction, mean_objective
+from heteroscope.phases import HeldOut
 from heteroscope.training import Recipe, Stage, cosine_adam, stable_peak_rate
 
 NEIGHBOURS = 16  # how many neighbouring rows are drawn together
@@ -116,9 +117,9 @@ class ReliableVarianceRegressor(StudentRegressor):
             raise InputError("all rows have the same inputs, so there are no distances to measure: use another method")
         return given, rows.take(neighbour_order(scaled))
 
-    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
+    def _observe(self, rows: Rows, held_out: HeldOut | None) -> None:
         self.arrays_ = _centres_and_spacing(rows, self.scaling_)
-        super()._observe(rows, held_out_score)
+        super()._observe(rows, held_out)
 
 
 def far_share(distance: Float[np.ndarray, " point"], spacing: float) -> Float[np.ndarray, " point"]:

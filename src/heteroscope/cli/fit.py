@@ -9,15 +9,9 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.printing import (
-    print_diagnosis,
-    print_path,
-    print_search_scores,
-    print_training_scores,
-    verbosity,
-)
+from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
-from heteroscope.cli.table_features import fit_encoder, named_features
+from heteroscope.cli.table_features import named_features, print_notes
 from heteroscope.core import InputError, defaults, printable
 
 if TYPE_CHECKING:
@@ -81,6 +75,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option("--batch", "batch_size", _BATCH, type=_COUNT, help="Rows per training step.")
 @EPOCHS
 @click.option("--store", type=click.Path(path_type=Path), help="For a stream: folder from which a killed run resumes.")
+@click.option("--path", "whole_path", is_flag=True, help="Print all points of the search, not five of them.")
 @click.option(
     "--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core."
 )
@@ -94,12 +89,14 @@ def fit(
     unknown: Literal["refuse", "zeros"],
     rho: float | None,
     gamma: float | None,
+    whole_path: bool,
     quiet: bool,
     **parameters: Any,
 ) -> None:
     """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
 
-    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name a point. A folder of
+    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name a point, and prints
+    whether the predictions can be trusted, how good they are and what to do. A folder of
     Parquet or ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
@@ -108,7 +105,7 @@ def fit(
     unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
     if unused:
         raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
-    from heteroscope.data import read_table
+    from heteroscope.data import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import check_destination
 
@@ -123,31 +120,39 @@ def fit(
             model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
         else:
             model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
-        _print_and_save(model, out, None)
+        _save_and_print(model, out, None, whole_path)
         return
     if epochs is not None or store is not None:
         raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
     frame = read_table(table)
-    encoder = fit_encoder(frame, target, missing, unknown)
+    encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
     features, y = named_features(encoder, frame), encoder.targets(frame)
     if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
-        print_training_scores(model, features, y)
-    _print_and_save(model, out, encoder)
+    _save_and_print(model, out, encoder, whole_path)
 
 
-def _print_and_save(
-    model: "HeteroskedasticRegressor | HeteroskedasticRegressorCV", out: Path, encoder: "TableEncoder | None"
+def _save_and_print(
+    model: "HeteroskedasticRegressor | HeteroskedasticRegressorCV",
+    out: Path,
+    encoder: "TableEncoder | None",
+    whole_path: bool,
 ) -> None:
-    """Print the path and scores of a search and the diagnosis of any fit, and save the model."""
+    """Save the model, then print the diagnosis, the path of a search and what became of the columns."""
     from heteroscope.estimators import HeteroskedasticRegressorCV
     from heteroscope.model_files import save_model
 
-    if isinstance(model, HeteroskedasticRegressorCV):
-        print_path(model)
-        print_search_scores(model)
-    print_diagnosis(model)
     save_model(model, out, encoder)
-    click.echo(f"\nThe model is in {printable(str(out))}")
+    with until_reader_leaves():
+        print_diagnosis(model)
+        if isinstance(model, HeteroskedasticRegressorCV):
+            click.echo()
+            print_path(model, whole_path)
+            if not whole_path:
+                click.echo("All points: --path, or `cv_results_` of the loaded model.")
+        click.echo()
+        if encoder is not None:
+            print_notes(encoder)
+        click.echo(f"The model is in {printable(str(out))}")

@@ -1,20 +1,18 @@
 """`heteroscope map`: train the phase diagram of a data set or table; write it as Zarr, figures and a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from heteroscope.cli.diagram_rows import is_named, named_set, table_rows
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto, NumberList, NumberOrWord
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
-from heteroscope.cli.table_features import fit_encoder, named_features
-from heteroscope.core import Identity, InputError, defaults, printable, progress_bar
+from heteroscope.core import defaults, printable, progress_bar
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     import xarray as xr
 
 _EXAMPLE = """\b
@@ -104,7 +102,7 @@ def map_(
     from heteroscope.plots import diagram_array, save_figure, schematic
     from heteroscope.training import use_backend
 
-    rows = _named_set(data, target) if _is_named(data) else _table_rows(Path(data), target, missing)
+    rows = named_set(data, target) if is_named(data) else table_rows(Path(data), target, missing)
     with progress_bar("training", bool(verbosity(quiet))) as progress, use_backend(backend, scheduler):
         diagram = phase_diagram(
             rows.x,
@@ -127,53 +125,6 @@ def map_(
 
         write_report(diagram, report, theory=_solve_theory(data))
         click.echo(f"The page is {printable(str(report))}")
-
-
-class _MappedRows(NamedTuple):
-    """Training and test rows of a diagram, the name of their data set and their identity."""
-
-    x: "pd.DataFrame"
-    y: "pd.Series"
-    x_test: "pd.DataFrame"
-    y_test: "pd.Series | np.ndarray"
-    name: str
-    identity: Identity | None
-
-
-def _is_named(data: str) -> bool:
-    return Path(data).suffix.lower() not in (".csv", ".parquet")
-
-
-def _named_set(data: str, target: str | None) -> _MappedRows:
-    """Return the rows of a named data set."""
-    import pandas as pd
-
-    from heteroscope import datasets
-
-    if target is not None:
-        raise InputError(f"--target names a column of a table, but {data} is no .csv or .parquet file")
-    split = datasets.load(data)
-    x, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
-    y = pd.Series(split.y_train, name=split.target_name)
-    return _MappedRows(x, y, x_test, split.y_test, split.name, split.identity)
-
-
-def _table_rows(path: Path, target: str | None, missing: Literal["refuse", "impute"]) -> _MappedRows:
-    """Return the rows of a table, a third of them as test rows, encoded as the training rows require."""
-    import pandas as pd
-
-    from heteroscope import datasets
-    from heteroscope.core import table_file
-    from heteroscope.data import read_table
-
-    if target is None:
-        raise InputError(f"{path} is a table: name the column to predict with --target")
-    frame = read_table(path)
-    training, test = (frame.iloc[rows] for rows in datasets.paper_split(len(frame)))
-    encoder = fit_encoder(training, target, missing, "zeros")
-    y, y_test = (pd.Series(encoder.targets(part), name=target) for part in (training, test))
-    identity = table_file(path, target=target, missing=missing, protocol="paper", seed=0)
-    return _MappedRows(named_features(encoder, training), y, named_features(encoder, test), y_test, path.stem, identity)
 
 
 def _solve_theory(data: str) -> "xr.Dataset | None":

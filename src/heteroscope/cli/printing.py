@@ -1,7 +1,11 @@
-"""Print what the commands found: the path of a search, scores, the diagnosis, counts of phases."""
+"""Print what the commands found: the diagnosis, the path of a search, scores, counts of phases."""
 
+import os
+import shutil
 import sys
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,14 +20,6 @@ if TYPE_CHECKING:
     from heteroscope.paper import Exhibit, Workspace
 
 _TABLE: dict[str, Any] = {"title_justify": "left", "title_style": "bold"}
-_SCORES = {
-    "nll": "NLL",
-    "crps": "CRPS",
-    "rmse": "RMSE",
-    "interval_coverage": "coverage of 90 % intervals",
-    "interval_width": "width of 90 % intervals",
-    "ece": "calibration error (ECE)",
-}
 
 
 def verbosity(quiet: bool) -> int:
@@ -31,75 +27,107 @@ def verbosity(quiet: bool) -> int:
     return int(not quiet and sys.stderr.isatty())
 
 
-def print_path(model: "HeteroskedasticRegressorCV") -> None:
-    """Print one line for each point of a search; mark the chosen point, and separate trainings of other lengths."""
-    import numpy as np
-    from rich.table import Table
-
-    path = model.cv_results_
-    on_diagonal = max(abs(path["logit_rho"] + path["logit_gamma"])) < 1e-9
-    where = "The diagonal" if on_diagonal else "The diagonal and points beside it"
-    table = Table(title=f"{where}: held-out scores, from strong to weak regularisation", **_TABLE)
-    loss = "CRPS" if model.selection == "crps" else "NLL"
-    steps = path["max_steps"]
-    columns = {
-        "": ["->" if k == model.best_index_ else "" for k in range(len(steps))],
-        "steps": [str(n) for n in steps] if np.ptp(steps) else None,
-        "rho": [_near_one(rho) for rho in path["rho"]],
-        "gamma": [f"{gamma:.3g}" for gamma in path["gamma"]],
-        "folds": [str(n) for n in path["n_folds"]],
-        "NLL": [f"{score:.4g}" for score in path["mean_test_nll"]],
-        "RMSE": [f"{score:.4g}" for score in path["mean_test_rmse"]],
-        "std factor": [f"{scale:.3g}" for scale in path["std_scale"]] if model.calibrate else None,
-        f"scaled {loss}": [f"{score:.4g}" for score in path["held_out_loss"]] if model.calibrate else None,
-        "phase": [str(phase) for phase in path["phase"]],
-        "status": [str(status) for status in path["status"]],
-    }
-    shown = {name: cells for name, cells in columns.items() if cells is not None}
-    for name in shown:
-        table.add_column(name, justify="left" if name in ("", "phase", "status") else "right", no_wrap=name != "status")
-    for k, cells in enumerate(zip(*shown.values(), strict=True)):
-        style = "bold" if k == model.best_index_ else None
-        table.add_row(*cells, style=style, end_section=bool(np.ptp(steps[k : k + 2])))
-    _console(120).print(table)
+@contextmanager
+def until_reader_leaves() -> Iterator[None]:
+    """Print until the reader of standard output, such as `head`, closes it; then go on without a word."""
+    try:
+        yield
+        if sys.stdout is not None:  # None: it was closed from the start
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it once more at its end
 
 
-def print_search_scores(model: "HeteroskedasticRegressorCV") -> None:
-    """Print the chosen point's scores on held-out rows, with and without the std factor, and on training rows."""
-    path, best = model.cv_results_, model.best_index_
-    columns = {"held-out rows": model.held_out_scores_}
-    for part, which in {"test": "held-out", "train": "training"}.items():
-        columns[f"{which}, std not scaled"] = {name: path[f"mean_{part}_{name}"][best] for name in _SCORES}
-    if not model.calibrate:
-        columns = {"held-out rows": columns["held-out rows"], "training rows": columns["training, std not scaled"]}
-    rows = {title: [f"{scores[name]:.4g}" for scores in columns.values()] for name, title in _SCORES.items()}
-    _print_table("Scores of the chosen point", ["metric", *columns], rows)
-
-
-def print_training_scores(model: "HeteroskedasticRegressor", features: "pd.DataFrame", y: "np.ndarray") -> None:
-    """Print the scores of a fit at one point on the rows it was fitted to."""
-    from heteroscope.distributions import evaluate
-
-    scores = evaluate(y, *model.predict(features, return_std=True))
-    rows = {title: [f"{scores[name]:.4g}"] for name, title in _SCORES.items()}
-    _print_table("Scores of this point on its training rows", ["metric", "training rows"], rows)
+def terminal_width() -> int:
+    """Return the width to wrap at: COLUMNS, or that of the terminal, or 80 for a pipe or a file."""
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def print_diagnosis(model: "HeteroskedasticRegressor | HeteroskedasticRegressorCV") -> None:
     """Print the model's diagnosis; after a fit at one point in a bad phase, also how to search for a better one."""
-    click.echo(f"\n{model.diagnose()}")
+    click.echo(model.diagnose().text(terminal_width()))
     if not hasattr(model, "cv_results_") and model.phase_ != "S":
         click.echo("To search for the point with this command, leave out --rho and --gamma.")
 
 
+def print_path(model: "HeteroskedasticRegressorCV", whole: bool = True) -> None:
+    """Print the points of a search, from strong to weak regularisation, with an arrow at the chosen one.
+
+    Without `whole`, only five of them: the ends of the line with the chosen point's length of training, the chosen
+    point and its neighbours.
+    """
+    path, best = model.cv_results_, model.best_index_
+    n_points = len(path["rho"])
+    shown = list(range(n_points)) if whole else _five_around(best, path["max_steps"])
+    heads, rows = _path_cells(model, shown)
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    more = "" if len(shown) == n_points else f" ({len(shown)} of {n_points} points)"
+    click.echo(f"The path, from strong to weak regularisation{more}:")
+    for number, cells in enumerate([heads, *rows]):
+        if number > 1 and path["max_steps"][shown[number - 1]] != path["max_steps"][shown[number - 2]]:
+            click.echo()  # between trainings of different lengths
+        padded = [cell.rjust(width) for cell, width in zip(cells[:-1], widths, strict=False)]
+        click.echo("  ".join([*padded, cells[-1]]).rstrip())
+    click.echo(_path_caption(model))
+
+
+def _five_around(best: int, steps: "np.ndarray") -> list[int]:
+    """Return the ends of the trainings of the chosen length, the chosen point and its neighbours, filled up to five."""
+    same = [k for k in range(len(steps)) if steps[k] == steps[best]]
+    place = same.index(best)
+    wanted = {0, place - 1, place, place + 1, len(same) - 1} & set(range(len(same)))
+    others = sorted(set(range(len(same))) - wanted, key=lambda k: abs(k - place))
+    return sorted(same[k] for k in [*wanted, *others[: 5 - len(wanted)]])
+
+
+def _path_cells(model: "HeteroskedasticRegressorCV", shown: list[int]) -> tuple[list[str], list[list[str]]]:
+    """Return the titles of the path's columns and the cells of these points."""
+    path = model.cv_results_
+    loss = "CRPS" if model.selection == "crps" else "NLL"
+    columns = {
+        "": ["->" if k == model.best_index_ else "" for k in shown],
+        "steps": [str(path["max_steps"][k]) for k in shown],
+        "rho": [_near_one(path["rho"][k]) for k in shown],
+        "gamma": [f"{path['gamma'][k]:.3g}" for k in shown],
+        "folds": [str(path["n_folds"][k]) for k in shown],
+        "RMSE": [f"{path['mean_test_rmse'][k]:.4g}" for k in shown],
+    }
+    if model.calibrate:
+        columns["std x"] = [f"{path['std_scale'][k]:.3g}" for k in shown]
+    columns[loss] = [f"{path['held_out_loss'][k]:.4g}" for k in shown]
+    columns["networks"] = [_network_text(path, k) for k in shown]
+    return list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)]
+
+
+def _network_text(path: "Mapping[str, np.ndarray]", k: int) -> str:
+    """Return the phase of a point's networks, for S whether the std adapts, and how training failed if it did."""
+    from heteroscope.phases import FLAT_PRECISION
+
+    phase, status = str(path["phase"][k]), str(path["status"][k])
+    if phase == "S" and path["log_precision_spread"][k] < FLAT_PRECISION:
+        phase = "S, constant std"
+    failed = [ending for ending in ("runaway", "not finite") if ending in status]
+    return ", ".join([phase, *failed])
+
+
+def _path_caption(model: "HeteroskedasticRegressorCV") -> str:
+    """Return what the columns of the path mean."""
+    scaled = (
+        f'{"CRPS" if model.selection == "crps" else "NLL"}: with the std multiplied by "std x". Phases: of the '
+        "networks before that. "
+    )
+    text = f"RMSE and score are of held-out rows. {scaled if model.calibrate else ''}"
+    return textwrap.fill(f"{text}Compare scores only between points of equally many folds.", terminal_width())
+
+
 def print_phase_counts(diagram: "xr.Dataset") -> None:
-    """Print how many cells of a diagram are in each phase, and how many have no finite solution."""
+    """Print how many cells of a diagram are in each phase, and how many ran away."""
     import numpy as np
 
     phases, counts = np.unique(diagram["phase"], return_counts=True)
     runaway = int((diagram["status"] == "runaway").sum())
     rows = {str(phase): [str(count)] for phase, count in zip(phases, counts, strict=True)}
-    title = f"{int(counts.sum())} cells, {runaway} of them runaways (no finite solution)"
+    title = f"{int(counts.sum())} cells, {runaway} of them runaways"
     _print_table(title, ["phase", "cells"], rows)
 
 

@@ -17,9 +17,14 @@ def fit_encoder(
     from heteroscope.data import TableEncoder
 
     encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
+    print_notes(encoder)
+    return encoder
+
+
+def print_notes(encoder: "TableEncoder") -> None:
+    """Print what the encoder does to the columns of a table."""
     for note in encoder.notes:
         click.echo(f"Note: {note}.")
-    return encoder
 
 
 def named_features(encoder: "TableEncoder", frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -29,8 +29,9 @@ REVISIONS: dict[str, int] = {
     "simulated sets": 1,  # ... a simulated set has other rows
     "real sets": 1,  # ... a UCI set is read, or divided into training and test rows, in another way
     "tables": 1,  # ... a table file is read, divided or encoded in another way
-    "diagrams": 1,  # ... the networks of a diagram are trained, scored or labelled in another way
-    "field theory": 1,  # ... the field theory is solved, scored or labelled in another way
+    "diagrams": 1,  # ... the networks of a diagram are trained or scored in another way
+    "kept numbers": 2,  # ... a diagram on disk keeps other numbers of each model, or other labels
+    "field theory": 2,  # ... the field theory is solved, scored or labelled in another way
     "comparisons": 1,  # ... a method of this package is fitted, or any method is scored, in another way
     "surveys": 1,  # ... the pass over a stream samples or holds out other rows, or scales them in another way
     "stream fits": 1,  # ... a model takes other steps on a stream

@@ -32,7 +32,12 @@ def progress_bar(what: str, enabled: bool, unit: str = "models") -> Iterator[Pro
 
     columns = progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn()
     times = progress.TimeElapsedColumn(), progress.TextColumn("left"), progress.TimeRemainingColumn()
-    bar = progress.Progress(*columns, progress.TextColumn(unit), *times, console=Console(file=sys.stderr))
+    # In a notebook, rich's own bar needs ipywidgets and asks for them; one line that is rewritten needs nothing.
+    notebook = Console().is_jupyter
+    console = Console(file=sys.stderr, force_jupyter=False, force_terminal=True if notebook else None)
+    bar = progress.Progress(
+        *columns, progress.TextColumn(unit), *times, console=console, refresh_per_second=2 if notebook else 10
+    )
     task = bar.add_task(what, total=None)
 
     def update(done: int, total: int) -> None:

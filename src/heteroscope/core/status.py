@@ -19,9 +19,9 @@ class Status(StrEnum):
 
 _MEANINGS = {
     Status.CONVERGED: "the gradient has vanished: this is a minimum of the objective",
-    Status.RUNAWAY: "the mean interpolates the data and the precision grows without bound: the objective has no "
-    "minimum here; lower rho or raise gamma",
-    Status.OUT_OF_STEPS: "training reached its step limit before the gradient vanished; raise max_steps if the fit "
-    "matters here",
+    Status.RUNAWAY: "the mean interpolates the data and the precision grows without bound: "
+    "no minimum was found; lower rho or raise gamma",
+    Status.OUT_OF_STEPS: "training took all its steps, the usual end where batches keep the gradient from "
+    "vanishing; raise max_steps only if longer trainings score better on held-out rows",
     Status.NOT_FINITE: "numbers overflowed during training; check the data for extreme values or lower rho",
 }

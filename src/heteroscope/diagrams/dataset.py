@@ -15,12 +15,17 @@ from scipy.special import logit
 
 from heteroscope.core import InputError, Status, check_rho_gamma
 from heteroscope.distributions import metrics
-from heteroscope.phases import Phase, label, observe
+from heteroscope.phases import FLAT_PRECISION, Phase, label, observe, observe_held_out
 
 # Dimensions of a cell, scores, and phases in their order of ties.
 CELL = ("rho", "gamma", "seed")
 SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps", "squared_score", "mean_energy", "precision_energy")
-PHASES = (Phase.U_I, Phase.U_II, Phase.S, Phase.O_II, Phase.O_I)
+FIVE_PHASES = (Phase.U_I, Phase.U_II, Phase.S, Phase.O_II, Phase.O_I)
+PHASES = (*FIVE_PHASES, Phase.NONE, Phase.UNKNOWN)
+# What figures and pages show: S is told apart by its std.
+S_CONSTANT, S_ADAPTS = "S_constant", "S_adapts"
+KINDS = (Phase.U_I, Phase.U_II, S_CONSTANT, S_ADAPTS, Phase.O_II, Phase.O_I, Phase.NONE, Phase.UNKNOWN)
+CONSTANT_SCORES = ("mean_mse", "nll")  # scores of the constant model that a diagram keeps, as constant_NAME per split
 KEPT_ROWS = 256  # rows of a split at which a diagram keeps each model's predictions
 
 Values = Sequence[float] | Float[np.ndarray, "_"]
@@ -53,13 +58,30 @@ def score(
     squared_scores = [
         metrics.squared_score(y, means[split], stds[split], sample_weight=weight) for split, y in draws.items()
     ]
-    held_out = squared_scores[1] if len(draws) > 1 else None
+    held_out = None
+    if "test" in draws:
+        held_out = observe_held_out(draws["test"], means["test"], stds["test"], draws["train"], weight, weight)
     observed = observe(draws["train"], means["train"], stds["train"], weight, held_out)
-    phase = str(label(observed, runaway=status == Status.RUNAWAY))
     return scores | {
         "squared_score": squared_scores,
+        "mean_spread": observed.mean_spread,
         "log_precision_spread": observed.log_precision_spread,
-        "phase": phase,
+        "phase": str(label(observed, runaway=status == Status.RUNAWAY)),
+    }
+
+
+def constant_scores(
+    draws: dict[str, Float[np.ndarray, "_"]], weight: Float[np.ndarray, "_"] | None = None
+) -> dict[str, list[float]]:
+    """Score the constant model, mean and std of the training targets, on every split, as `score` scores a cell."""
+    level = np.average(draws["train"], weights=weight)
+    spread = np.sqrt(np.average((draws["train"] - level) ** 2, weights=weight))
+    return {
+        f"constant_{name}": [
+            metrics.METRICS[name](y, np.full(len(y), level), np.full(len(y), spread), sample_weight=weight)
+            for y in draws.values()
+        ]
+        for name in CONSTANT_SCORES
     }
 
 
@@ -69,10 +91,23 @@ def without_rows(diagram: xr.Dataset) -> xr.Dataset:
 
 
 def majority_phase(diagram: xr.Dataset) -> xr.DataArray:
-    """Return the phase of most seeds of each cell; ties go to the first in the order U_I, U_II, S, O_II, O_I."""
+    """Return the phase of most seeds of each cell; ties go to the first in the order of `PHASES`."""
     counts = xr.concat([(diagram["phase"] == phase).sum("seed") for phase in PHASES], dim="which")
     names = xr.DataArray(np.array([str(phase) for phase in PHASES]), dims="which")
     return names[counts.argmax("which")].where(counts.sum("which") > 0, "").drop_vars("which", errors="ignore")
+
+
+def kinds(diagram: xr.Dataset) -> xr.DataArray:
+    """Return the phase of each model, with S replaced by S_CONSTANT or S_ADAPTS: is its std the same for all rows?"""
+    name = xr.where(diagram["log_precision_spread"] < FLAT_PRECISION, S_CONSTANT, S_ADAPTS)
+    return xr.where(diagram["phase"] == Phase.S, name, diagram["phase"])
+
+
+def majority_kind(diagram: xr.Dataset) -> xr.DataArray:
+    """Return the majority's phase of each cell; an S is of the kind that most of its S seeds are, or S_CONSTANT."""
+    phase, one = majority_phase(diagram), kinds(diagram)
+    adapts = (one == S_ADAPTS).sum("seed") > (one == S_CONSTANT).sum("seed")
+    return xr.where(phase == Phase.S, xr.where(adapts, S_ADAPTS, S_CONSTANT), phase)
 
 
 def over_seeds(diagram: xr.Dataset) -> xr.Dataset:

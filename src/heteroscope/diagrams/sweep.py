@@ -24,7 +24,7 @@ from heteroscope.core import (
     resolve_diagram_steps,
 )
 from heteroscope.data import Stream
-from heteroscope.diagrams.dataset import CELL, SCORES, Values, grid_values, kept_rows
+from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, grid_values, kept_rows
 from heteroscope.diagrams.resumable_store import (
     CODES,
     DiagramStore,
@@ -40,7 +40,7 @@ from heteroscope.networks import Architecture, check_architecture
 from heteroscope.training import Recipe, exchange_recipes, mean_first_recipe
 
 # Settings that are coordinates of the Dataset or identify its rows, and so are no attributes of it.
-_NO_ATTRIBUTES = ("revision", "data", "rho", "gamma", "n_seeds")
+_NO_ATTRIBUTES = ("revision", "kept", "data", "rho", "gamma", "n_seeds")
 
 Variables = dict[str, xr.Variable | tuple[str | tuple[str, ...], np.ndarray]]  # of a Dataset: dimensions and values
 
@@ -138,6 +138,7 @@ def phase_diagram(
     training = _plan_training(source, architecture, max_steps, schedule, exchange)
     settings = {
         "revision": REVISIONS["diagrams"],
+        "kept": REVISIONS["kept numbers"],
         "data": source.identity,
         "rho": list(rhos),
         "gamma": list(gammas),
@@ -216,12 +217,13 @@ def _empty_diagram(
     kept = {split: kept_rows(len(part.y)) for split, part in data.rows.items()}
     n_rows = sum(map(len, kept.values()))
     variables: Variables = {name: ((*CELL, "split"), np.full((*shape, len(kept)), np.nan)) for name in SCORES}
-    for name in ("log_precision_spread", "objective", "relative_gradient"):
+    for name in ("mean_spread", "log_precision_spread", "objective", "relative_gradient"):
         variables[name] = (CELL, np.full(shape, np.nan))
     for name in ("mean", "std"):
         variables[name] = ((*CELL, "row"), np.full((*shape, n_rows), np.nan, np.float32))
     variables |= {name: empty_codes(name, shape) for name in CODES}
     variables["steps"] = (CELL, np.zeros(shape, np.int32))
+    variables |= {name: ("split", np.array(values)) for name, values in constant_scores(data.targets).items()}
     variables |= _kept_rows_of(data, kept)
     coords = {"rho": rhos, "gamma": gammas, "seed": seeds, "split": list(kept), "feature": source.features}
     return xr.Dataset(variables, coords)

@@ -26,7 +26,7 @@ from heteroscope.networks import (
     predict_members,
     stack_members,
 )
-from heteroscope.phases import label, observe
+from heteroscope.phases import HeldOut, label, observe
 from heteroscope.training import Fit
 
 Inputs: TypeAlias = ArrayLike | Sized  # a user's rows: an array, a data frame, lists or, in subclasses, a stream
@@ -204,10 +204,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         self.status_ = tuple(fit.status for fit in fits)
         self.n_iter_ = max(fit.steps for fit in fits)
 
-    def _observe(self, rows: Rows, held_out_score: float | None) -> None:
+    def _observe(self, rows: Rows, held_out: HeldOut | None) -> None:
         """Store the observables of these training rows and the phase that follows from them."""
         prediction = self._combine(rows.x)
-        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out_score)
+        self.observables_ = observe(rows.y, prediction.mean, prediction.std, rows.weight, held_out)
         self.phase_ = str(label(self.observables_, runaway=Status.RUNAWAY in self.status_))
 
 

@@ -20,9 +20,10 @@ class FieldKind(Enum):
     NUMBERS_BY_NAME = auto()  # dictionary of floats
     COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`
     FEATURE_NAMES = auto()  # array of strings; absent if the rows had no column names
-    PHASE = auto()  # one of the five labels
+    PHASE = auto()  # a `Phase`
     STATUSES = auto()  # tuple of `Status`, one per trained model
     OBSERVABLES = auto()  # `Observables`
+    VERDICT = auto()  # `Verdict`, or None without held-out rows
     NETWORKS = auto()  # `Params` of all members, stacked
     SCALING = auto()  # `Scaling`
     NAMED_ARRAYS = auto()  # dictionary of float arrays that predictions need beside the networks

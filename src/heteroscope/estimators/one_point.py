@@ -20,13 +20,12 @@ from heteroscope.core import (
     resolve_stream_batch_size,
 )
 from heteroscope.data import Rows, Scaling, Stream
-from heteroscope.distributions import metrics
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
 from heteroscope.networks import Prediction, stack_members
-from heteroscope.phases import diagnose
-from heteroscope.search import Fold, Logits, check_share, held_out_fold
+from heteroscope.phases import Diagnosis, HeldOut, Verdict, diagnose, observe_held_out
+from heteroscope.search import Fold, Logits, check_share, held_out_fold, judge_folds, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
@@ -35,7 +34,6 @@ from heteroscope.training import (
     Task,
     begin_partial_fit,
     continue_partial_fit,
-    held_out_score,
     mean_first_recipe,
     partial_fits,
     refuse_with_stream,
@@ -51,18 +49,30 @@ class PointRegressor(StreamRegressor):
         "rho_": FieldKind.SHARE,
         "gamma_": FieldKind.SHARE,
         "std_scale_": FieldKind.POSITIVE,
+        "verdict_": FieldKind.VERDICT,
     }
+    verdict_: Verdict | None
 
-    def diagnose(self) -> str:
-        """Describe the fit in a few lines: its phase, the evidence for it, and what to do next.
+    def diagnose(self) -> Diagnosis:
+        """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
 
         Returns
         -------
-        str
-            One sentence per line.
+        Diagnosis
+            `print` shows it as text, a notebook as a table.
         """
         check_is_fitted(self)
         return diagnose(self)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """Return what a notebook shows: scikit-learn's picture of the parameters and, after a fit, the diagnosis."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "phase_"):
+            found = self.diagnose()
+            shown["text/plain"] += f"\n\n{found}"
+            if "text/html" in shown:
+                shown["text/html"] += found._repr_html_()
+        return shown
 
     def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
         """Return the training recipe for these rows, with a `share` of `max_steps`."""
@@ -79,23 +89,23 @@ class PointRegressor(StreamRegressor):
 
     def _train_members(
         self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
-    ) -> float | None:
-        """Train one member per seed on all rows; with a fold, return the held-out score of one more model.
-
-        That model is trained on the fold's training rows and not kept.
-        """
+    ) -> Fit | None:
+        """Train one member per seed on all rows; with a fold, return one more fit, to the fold's training rows."""
         self.scaling_ = rows.scaling()
         tasks = [Task(rows.batch(self.scaling_), [Job(*point, seed) for seed in seeds])]
         if fold is not None:
-            fold_scaling = fold.training.scaling()
-            tasks.append(Task(fold.training.batch(fold_scaling), [Job(*point, seeds[0])]))
+            tasks.append(Task(fold.training.batch(fold.training.scaling()), [Job(*point, seeds[0])]))
         with progress_bar("fitting", bool(self.verbose)) as progress:
             fits, *fold_fits = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
         self._keep_members(fits)
-        if fold is None:
-            return None
-        (mean,), (std,) = self._predict_members(stack_members([fold_fits[0][0].params]), fold.held.x, fold_scaling)
-        return metrics.squared_score(fold.held.y, mean, std, sample_weight=fold.held.weight)
+        return fold_fits[0][0] if fold is not None else None
+
+    def _judge_one(self, fit: Fit, fold: Fold, scaling: Scaling, given: Rows | None) -> HeldOut:
+        """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
+        held, training = fold.held, fold.training
+        (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
+        self.verdict_ = judge_folds([fold], mean, std, given)
+        return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
         super()._keep_members(fits)
@@ -137,8 +147,8 @@ class HeteroskedasticRegressor(PointRegressor):
     n_members : int, default=1
         Number of models with different starts, moment-matched into one Gaussian.
     held_out : float, default=0.2
-        Share of the rows to hold out from one extra model, which is not kept: `phase_` uses its held-out score to
-        detect a std that is too small for new rows. 0 saves the time; `phase_` then uses the training rows alone.
+        Share of the rows to hold out from one extra model, which is not kept: `phase_` and `verdict_` tell by these
+        rows whether mean and std hold on new ones. 0 saves the time; nobody can tell then.
     n_jobs : int or None, default=None
         Number of processes, as in scikit-learn: None is one unless joblib's `parallel_config` sets another number, -1
         is all cores.
@@ -151,10 +161,12 @@ class HeteroskedasticRegressor(PointRegressor):
     ----------
     rho_, gamma_ : float
         The point of the fit.
-    phase_ : {"U_I", "U_II", "O_I", "O_II", "S"}
-        The phase of the fit.
+    phase_ : {"U_I", "U_II", "O_I", "O_II", "S", "none", "unknown"}
+        The phase of the networks; "none" and "unknown" are no phases, see `Phase`.
     observables_ : Observables
         The numbers that decide the phase.
+    verdict_ : Verdict or None
+        What held-out rows say of the predictions; None if no rows were held out.
     status_ : tuple of Status
         How the training of each model ended.
     members_ : Params
@@ -247,13 +259,16 @@ class HeteroskedasticRegressor(PointRegressor):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
         point = logits(self.rho, self.gamma)
-        _, rows = self._check_fit_input(X, y, sample_weight)
+        given, rows = self._check_fit_input(X, y, sample_weight)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
         seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
-        score = self._train_members(rows, self._recipe(rows), point, seeds, fold)
+        other = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self._observe(rows, score)
+        self.verdict_, held_out = None, None
+        if fold is not None and other is not None:
+            held_out = self._judge_one(other, fold, fold.training.scaling(), given)
+        self._observe(rows, held_out)
         return self
 
     def _fit_stream(
@@ -270,7 +285,11 @@ class HeteroskedasticRegressor(PointRegressor):
         fits = run.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self._observe(run.survey.sample, held_out_score(fits[0], run, self._predict_members))
+        fold, held_out = stream_fold(run), None
+        self.verdict_ = None
+        if len(fold.held.y):
+            held_out = self._judge_one(fits[0], fold, run.order.scaling, None)
+        self._observe(run.survey.sample, held_out)
         return self
 
     def partial_fit(
@@ -322,5 +341,6 @@ class HeteroskedasticRegressor(PointRegressor):
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
+        self.verdict_ = None
         self._observe(rows, None)
         return self

@@ -25,8 +25,10 @@ from heteroscope.search import (
     CandidateSearch,
     CrossValidation,
     Fold,
+    Point,
     SearchResult,
     held_out_scores,
+    judge_folds,
     make_folds,
     results_table,
     scale_for_all_rows,
@@ -34,7 +36,6 @@ from heteroscope.search import (
     search_grid,
     search_stream,
     share_of_more_members,
-    squared_score,
     std_scale,
     stream_fold,
 )
@@ -88,8 +89,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ----------
     rho_, gamma_ : float
         The chosen point.
-    phase_ : {"U_I", "U_II", "O_I", "O_II", "S"}
-        The phase of the final fit.
+    phase_ : {"U_I", "U_II", "O_I", "O_II", "S", "none"}
+        The phase of the networks at the chosen point, before their std is scaled, as in the path.
+    observables_ : Observables
+        The numbers that decide this phase, averaged over folds.
+    verdict_ : Verdict
+        What held-out rows say of the predictions, with the std scaled.
     std_scale_ : float
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
@@ -100,7 +105,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         All points, as columns for `pandas.DataFrame`.
     best_index_ : int
         Row of the chosen point in `cv_results_`.
-    observables_, status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
+    status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
         As in `HeteroskedasticRegressor`.
 
     See Also
@@ -219,9 +224,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
         more = share_of_more_members(best, folds, n_members) if self.calibrate else 1.0
         self.std_scale_ = scale_for_all_rows(more * fold_scale, share)
-        self.held_out_scores_ = held_out_scores(best, folds, fold_scale)
-        self._observe(rows, squared_score(best, folds) / fold_scale**2)
+        self._judge(best, folds, given, fold_scale)
         return self
+
+    def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
+        """Store what held-out rows say: the phase of the chosen point's networks, and the verdict on the scaled std."""
+        self.observables_, self.phase_ = point.observables, str(point.phase)
+        self.held_out_scores_ = held_out_scores(point, folds, fold_scale)
+        mean, std = point.held_out
+        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale)
 
     def _predict_members(
         self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
@@ -254,7 +265,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             search = partial(
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
             )
-        with progress_bar("searching", bool(self.verbose)) as progress:
+        with progress_bar("searching", bool(self.verbose), "steps") as progress:
             candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
             return search(candidates)
 
@@ -287,6 +298,5 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._keep_members([fits[result.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self.std_scale_ = std_scale(best, folds) if calibrate else 1.0
-        self.held_out_scores_ = held_out_scores(best, folds, self.std_scale_)
-        self._observe(run.survey.sample, squared_score(best, folds) / self.std_scale_**2)
+        self._judge(best, folds, None, self.std_scale_)
         return self

@@ -1,13 +1,14 @@
 """Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
-from heteroscope.field.branches import Branch, Hysteresis, branch, hysteresis
+from heteroscope.field.branches import Branch, branch
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
 from heteroscope.field.folding import Bifurcation, fold, fold_curve
 from heteroscope.field.graphs import Graph, Table, table
 from heteroscope.field.grid import GridSolution, solve_cells, solve_grid
-from heteroscope.field.lattices import Chain, chain
+from heteroscope.field.lattices import Chain, Lattice, chain
+from heteroscope.field.powers import DenseLattice, stiffened
 from heteroscope.field.problem import (
     Equations,
     Fields,
@@ -20,17 +21,20 @@ from heteroscope.field.problem import (
     state,
 )
 from heteroscope.field.solver import minima, solve, solve_graph
+from heteroscope.field.sweeps import Hysteresis, hysteresis, hysteresis_on, last_finite, last_finite_curve
 
 __all__ = [
     "Bifurcation",
     "Branch",
     "Chain",
+    "DenseLattice",
     "Equations",
     "FieldObservables",
     "Fields",
     "Graph",
     "GridSolution",
     "Hysteresis",
+    "Lattice",
     "NoiseAverage",
     "Problem",
     "Solution",
@@ -45,6 +49,9 @@ __all__ = [
     "gradient",
     "hessian_product",
     "hysteresis",
+    "hysteresis_on",
+    "last_finite",
+    "last_finite_curve",
     "minima",
     "minimise",
     "noise_average",
@@ -55,5 +62,6 @@ __all__ = [
     "solve_graph",
     "solve_grid",
     "state",
+    "stiffened",
     "table",
 ]

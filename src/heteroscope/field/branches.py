@@ -1,4 +1,4 @@
-"""Follow a stationary point as rho changes: along a branch and around its folds, or by sweeps over a grid.
+"""Follow a stationary point along its branch and around its folds as rho changes.
 
 Continuation in rho alone loses the point at a fold. Pseudo-arclength continuation in z = (mean, precision) and
 s = logit rho at fixed gamma, with gradient g and Hessian H, does not:
@@ -8,15 +8,9 @@ s = logit rho at fixed gamma, with gradient g and Hessian H, does not:
 
 Lengths are measured per point in the Fisher metric of the Gaussian, G = (precision, 1 / (2 precision^2)), so they do
 not depend on units.
-
-A sweep starts each cell from the fields of the cell before it; where there are two minima, the upward and the downward
-sweep give two diagrams. A runaway has no fields to continue from. The cell after it starts where finite training would
-have stopped: at a flat precision of `ceiling` times that of the flat field, with the best mean for it. Without a
-ceiling no sweep would come back, because a high enough precision runs away at every rho.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,9 +19,8 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 from scipy.special import logit
 
-from heteroscope.core import InputError, Progress, Status, alpha_beta, logits
-from heteroscope.field.descent import Solution, are_different, best_mean, is_minimum, minimise
-from heteroscope.field.grid import GridSolution, Values, run_all, stack_solutions
+from heteroscope.core import InputError, Status, alpha_beta, logits
+from heteroscope.field.descent import Solution, is_minimum, minimise
 from heteroscope.field.lattices import Chain, chain, interleave
 from heteroscope.field.problem import Fields, Problem, equations, gradient, hessian, state
 from heteroscope.field.solver import flat
@@ -225,101 +218,3 @@ def solve_from_flat(family: ProblemFamily, logit_rho: float) -> Solution:
     """Descend from the flat fields at one logit rho."""
     problem = family.at(logit_rho)
     return minimise(problem, flat(problem))
-
-
-class Hysteresis(NamedTuple):
-    """The diagrams of an upward and a downward sweep of rho.
-
-    Attributes
-    ----------
-    up, down : GridSolution
-        The two diagrams.
-    differ : ndarray of bool of shape (n_rhos, n_gammas)
-        Where they have different minima, or only one of them has a finite solution.
-    """
-
-    up: GridSolution
-    down: GridSolution
-    differ: Bool[np.ndarray, "rho gamma"]
-
-
-def hysteresis(
-    x: ArrayLike,
-    y: ArrayLike,
-    rhos: Values,
-    gammas: Values,
-    *,
-    density: ArrayLike | None = None,
-    ceiling: float = 1e3,
-    tol: float = 1e-10,
-    max_steps: int = 500,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
-) -> Hysteresis:
-    """Sweep rho up and down for every gamma, each cell starting from the fields of the cell before it.
-
-    Parameters
-    ----------
-    x : array_like of shape (n_points,)
-        Strictly increasing positions, at least 3.
-    y : array_like of shape (n_points,)
-        Target: one draw of y(x).
-    rhos : sequence of float
-        Increasing values of rho; each sweep begins with the flat field at its first cell.
-    gammas : sequence of float
-        Values of gamma.
-    density : array_like of shape (n_points,), "points" or None, default=None
-        Density of the points; see `chain`.
-    ceiling : float, default=1000.0
-        Precision from which the cell after a runaway starts, in units of the flat precision; larger than 1.
-    tol : float, default=1e-10
-        Relative residual at which a descent ends.
-    max_steps : int, default=500
-        Most steps of a descent.
-    n_jobs : int, default=1
-        Number of processes.
-    progress : callable or None, default=None
-        Called as progress(done, total) with numbers of sweeps, two for each gamma.
-
-    Returns
-    -------
-    Hysteresis
-        Both diagrams and where they differ.
-    """
-    if not ceiling > 1.0:
-        raise InputError(
-            f"ceiling must be larger than 1, got {ceiling:g}; it bounds the precision of a runaway, for example 1000"
-        )
-    lattice = chain(x, density)
-    columns = [[state(lattice, y, float(rho), float(gamma)) for rho in rhos] for gamma in gammas]
-    both_ways = [problems for column in columns for problems in (column, column[::-1])]
-    sweep = partial(_sweep, ceiling=ceiling, tol=tol, max_steps=max_steps)
-    sweeps = run_all(sweep, both_ways, n_jobs, progress)
-    up, down = _transpose(sweeps[0::2]), _transpose([sweep[::-1] for sweep in sweeps[1::2]])
-    differ = np.array([_differ(*rows) for rows in zip(up, down, strict=True)])
-    return Hysteresis(stack_solutions(rhos, gammas, up), stack_solutions(rhos, gammas, down), differ)
-
-
-def _sweep(problems: list[Problem], ceiling: float, tol: float, max_steps: int) -> list[Solution]:
-    """Solve the problems in order, each from the fields of the one before."""
-    solutions: list[Solution] = []
-    for problem in problems:
-        fields = solutions[-1].fields if solutions else flat(problem)
-        if solutions and solutions[-1].status is Status.RUNAWAY:
-            precision = ceiling * flat(problem).precision
-            fields = Fields(best_mean(problem, precision), precision)
-        solutions.append(minimise(problem, fields, tol, max_steps))
-    return solutions
-
-
-def _transpose(columns: list[list[Solution]]) -> list[list[Solution]]:
-    """Turn one list per gamma into one list per rho."""
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _differ(up: list[Solution], down: list[Solution]) -> list[bool]:
-    """Return for each pair whether the minima differ or only one of the two is finite."""
-    return [
-        one.status != other.status or (one.status is Status.CONVERGED and are_different(one.fields, other.fields))
-        for one, other in zip(up, down, strict=True)
-    ]

@@ -31,7 +31,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
 from heteroscope.core import InputError
-from heteroscope.field.lattices import Field, inner
+from heteroscope.field.lattices import Field, Lattice, inner
 
 Stack = Float[np.ndarray, "field point"]
 Blocks = Float[np.ndarray, "field field point"]
@@ -201,12 +201,47 @@ class Table(NamedTuple):
         Mean and variance of the target over equal rows.
     point_of_row : ndarray of shape (n_rows,)
         The point that stands for each row of the table.
+    points : ndarray of shape (n_points, n_features)
+        Features of each point.
+    n_neighbors : int
+        Nearest neighbours that each point was joined to.
     """
 
-    lattice: Graph
+    lattice: Lattice
     y: Field
     variance: Field
     point_of_row: Int[np.ndarray, " row"]
+    points: Float[np.ndarray, "point feature"]
+    n_neighbors: int
+
+    def extension(self, X: ArrayLike) -> csr_array:
+        """Return the matrix that extends a field to new rows: f* = sum_j k_j f_j / sum_j k_j, k_j = 1 / distance^2.
+
+        A new row that were joined to its nearest neighbours without a target of its own would have this value: it is
+        the harmonic extension, the least Dirichlet energy for the given field. A new row that equals a point takes
+        that point's value.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, n_features)
+            New rows, scaled as the table's rows were.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_new, n_points)
+            Weights that are not negative and sum to one in each row.
+        """
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != self.points.shape[1] or not np.all(np.isfinite(rows)):
+            raise InputError(f"new rows must be finite and have the table's {self.points.shape[1]} features")
+        found = cKDTree(self.points).query(rows, np.arange(1, min(self.n_neighbors, len(self.points)) + 1))
+        distance, nearest = map(np.asarray, found)
+        equal = distance[:, :1] == 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.where(equal, distance == 0.0, (distance[:, :1] / distance) ** 2)
+        weight = weight / weight.sum(axis=1, keepdims=True)
+        starts = np.arange(len(rows) + 1) * nearest.shape[1]
+        return csr_array((weight.ravel(), nearest.ravel(), starts), shape=(len(rows), len(self.points)))
 
 
 def table(X: ArrayLike, y: ArrayLike, n_neighbors: int = 10) -> Table:
@@ -240,7 +275,7 @@ def table(X: ArrayLike, y: ArrayLike, n_neighbors: int = 10) -> Table:
     squares = np.sum((points[edges[:, 0]] - points[edges[:, 1]]) ** 2, axis=1)
     scale = points.shape[1] * (len(points) - 1) / len(edges)
     weights = count * (len(points) / len(features))
-    return Table(Graph.of(weights, edges, scale / squares), average, variance, point_of_row)
+    return Table(Graph.of(weights, edges, scale / squares), average, variance, point_of_row, points, n_neighbors)
 
 
 def _check_table(features: np.ndarray, target: np.ndarray, n_neighbors: int) -> None:

@@ -57,7 +57,24 @@ class Lattice(Protocol):
 
 # Factor of the diagonal, a few units in the last place: it keeps rounding from making a stiff chain indefinite. The
 # error is a constant field, since K maps constants to zero; each solve corrects it from the sum of its rows.
-_DIAGONAL_MARGIN = 1.0 + 8.0 * np.finfo(float).eps
+DIAGONAL_MARGIN = 1.0 + 8.0 * np.finfo(float).eps
+
+
+def correct_constants(
+    diagonals: tuple[Field, Field], coupling: Field, right: tuple[Field, Field], solution: tuple[Field, Field]
+) -> tuple[Field, Field] | None:
+    """Add to both fields the constants that make the sums of their rows exact; None unless positive definite."""
+    first, second = solution
+    a, b, c = diagonals[0].sum(), coupling.sum(), diagonals[1].sum()
+    determinant = a * c - b * b
+    if determinant <= 0.0:
+        return None
+    missing_first = right[0].sum() - inner(diagonals[0], first) - inner(coupling, second)
+    missing_second = right[1].sum() - inner(coupling, first) - inner(diagonals[1], second)
+    return (
+        first + (c * missing_first - b * missing_second) / determinant,
+        second + (a * missing_second - b * missing_first) / determinant,
+    )
 
 
 class Chain(NamedTuple):
@@ -95,7 +112,7 @@ class Chain(NamedTuple):
 
     def solve(self, diagonal: Field, scale: float, right: Field) -> Field:
         """Return (diag + scale K)^-1 right: a tridiagonal Cholesky factorisation, O(n), then correct the constant."""
-        *_, solution, info = dptsv(diagonal + _DIAGONAL_MARGIN * scale * self.degree(), -scale * self.stiffness, right)
+        *_, solution, info = dptsv(diagonal + DIAGONAL_MARGIN * scale * self.degree(), -scale * self.stiffness, right)
         if info:
             raise ArithmeticError(f"the tridiagonal system is not positive definite at row {info}")
         return solution + (right.sum() - inner(diagonal, solution)) / diagonal.sum()
@@ -105,21 +122,11 @@ class Chain(NamedTuple):
     ) -> tuple[Field, Field] | None:
         """Solve for both fields, unknowns interleaved so that the bandwidth is 2; then correct both constants."""
         bands = self._pair_bands(diagonals, coupling, scales)
-        bands[0] *= _DIAGONAL_MARGIN
+        bands[0] *= DIAGONAL_MARGIN
         *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
         if info:
             return None
-        first, second = solution[0::2], solution[1::2]
-        a, b, c = diagonals[0].sum(), coupling.sum(), diagonals[1].sum()
-        determinant = a * c - b * b
-        if determinant <= 0.0:
-            return None
-        missing_first = right[0].sum() - inner(diagonals[0], first) - inner(coupling, second)
-        missing_second = right[1].sum() - inner(coupling, first) - inner(diagonals[1], second)
-        return (
-            first + (c * missing_first - b * missing_second) / determinant,
-            second + (a * missing_second - b * missing_first) / determinant,
-        )
+        return correct_constants(diagonals, coupling, right, (solution[0::2], solution[1::2]))
 
     def solve_indefinite_pair(
         self,

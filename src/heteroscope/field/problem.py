@@ -295,6 +295,27 @@ def state(lattice: Lattice, y: ArrayLike, rho: float, gamma: float, variance: Ar
     return Problem(lattice, target, float(alpha), float(beta), spread)
 
 
+def problem_at(problem: Problem, logit_rho: float, gamma: float) -> Problem:
+    """Return the problem with the penalties of another (rho, gamma).
+
+    Parameters
+    ----------
+    problem : Problem
+        Points and target.
+    logit_rho : float
+        The new rho as a logit, so that no digit of 1 - rho is lost.
+    gamma : float
+        The new gamma, strictly between 0 and 1.
+
+    Returns
+    -------
+    Problem
+        The same points and target.
+    """
+    alpha, beta = alpha_beta(logit_rho, logits(0.5, gamma)[1])
+    return problem._replace(alpha=float(alpha), beta=float(beta))
+
+
 def _check_target(lattice: Lattice, y: ArrayLike) -> Field:
     """Return `y` as float64, or raise unless it holds one finite number for each point."""
     values = np.asarray(y, dtype=float)

@@ -16,7 +16,7 @@ from heteroscope.core import DamageError, InputError, Status
 from heteroscope.data import Scaling
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
 from heteroscope.networks import Layer, Network, Params, check_architecture
-from heteroscope.phases import Observables, Phase
+from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
 
 #: The only classes that a model file can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
@@ -114,7 +114,7 @@ def _to_json(value: object) -> Json:
         return str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
-    if isinstance(value, Observables):
+    if isinstance(value, Observables | HeldOut | Verdict | Scores | Gain | NamedRow):
         value = value._asdict()
     if isinstance(value, dict):
         return {str(key): _to_json(item) for key, item in value.items()}
@@ -214,8 +214,43 @@ def _read_names(names: Json) -> np.ndarray:
 
 
 def _read_observables(values: Json) -> Observables:
-    numbers: dict[str, Any] = {name: value if value is None else float(value) for name, value in values.items()}
-    return Observables(**numbers)
+    held_out = values["held_out"]
+    numbers = {name: float(value) for name, value in values.items() if name != "held_out"}
+    return Observables(**numbers, held_out=None if held_out is None else HeldOut(**_read_numbers(held_out)))
+
+
+def _read_verdict(values: Json) -> Verdict | None:
+    if values is None:
+        return None
+    parts: dict[str, Any] = {
+        name: _VERDICT_READERS[name](value) if name in _VERDICT_READERS else float(value)
+        for name, value in values.items()
+    }
+    return Verdict(**parts)
+
+
+def _read_numbers(values: Mapping[str, Json]) -> dict[str, float]:
+    return {name: float(value) for name, value in values.items()}
+
+
+def _read_named_row(values: Json) -> NamedRow:
+    number = values["number"]
+    others = _read_numbers({name: value for name, value in values.items() if name != "number"})
+    return NamedRow(number=None if number is None else _read_integer(number), **others)
+
+
+def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+#: Parts of a verdict that are no plain numbers.
+_VERDICT_READERS: dict[str, Callable[[Json], Any]] = {
+    "n_rows": _read_integer,
+    **dict.fromkeys(("ours", "homoskedastic", "constant"), lambda values: Scores(**_read_numbers(values))),
+    **dict.fromkeys(("over_homoskedastic", "over_constant"), lambda values: Gain(**_read_numbers(values))),
+    **dict.fromkeys(("std_range", "coverage_by_std"), _read_tuple_of_floats),
+    "named": lambda rows: tuple(_read_named_row(row) for row in rows),
+}
 
 
 def _read_column(values: list[Json]) -> np.ndarray:
@@ -241,6 +276,7 @@ _JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
     FieldKind.PHASE: lambda name: str(Phase(name)),
     FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
     FieldKind.OBSERVABLES: _read_observables,
+    FieldKind.VERDICT: _read_verdict,
 }
 
 

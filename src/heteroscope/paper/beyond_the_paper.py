@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.special import expit
+from scipy.stats import t as student_t
 
 from heteroscope.core import defaults
-from heteroscope.diagrams import PHASES, agreement, majority_phase
-from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks, Theory
+from heteroscope.diagrams import FIVE_PHASES, agreement, majority_phase
+from heteroscope.paper.diagram_parts import FREE_PRECISION, HysteresisSweep, Line, Networks
 from heteroscope.paper.exhibit_plots import hysteresis_figure, penalty_figure, regret_figure
 from heteroscope.paper.exhibits import FIELD, TITLES, Diagrams, Exhibit, Output
 from heteroscope.paper.formatting import number
-from heteroscope.paper.observations import largest_step
+from heteroscope.paper.observations import largest_step, shift_text
 from heteroscope.paper.parts import Parts
 from heteroscope.paper.scales import Scale
 from heteroscope.plots import phase_maps
@@ -47,7 +48,7 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
                 "diagonal": float(nll["diagonal"].mean()),
                 "whole square": float(nll["grid"].mean()),
                 "regret": float(gap.mean()),
-                "standard error": float(gap.std(ddof=1) / np.sqrt(len(gap))),
+                "95 %, ±": float(gap.std(ddof=1) / np.sqrt(len(gap)) * student_t.ppf(0.975, len(gap) - 1)),
             }
         )
     table = pd.DataFrame(rows)
@@ -57,7 +58,8 @@ def regret(found: Mapping[str, pd.DataFrame]) -> Output:
         f"Test NLL of the diagonal's choice minus that of the whole square's: a median of "
         f"{number(float(table['regret'].median()))} nats over {len(table)} sets (most on {worst['set']}, "
         f"{number(worst['regret'])}; below zero on {int((table['regret'] < 0).sum())}), with {points['diagonal']} "
-        f"points tried instead of {points['grid']}."
+        f"points tried instead of {points['grid']}. Zero lies within the 95 % interval of {len(gap)} runs (Student's "
+        f"t) on {int((table['regret'].abs() <= table['95 %, ±']).sum())} sets."
     )
     return Output(regret_figure(table), table, verdict)
 
@@ -71,7 +73,7 @@ def _boundary_parts(scale: Scale) -> Parts[xr.Dataset]:
     """Return networks on sine, the theory of evenly spaced points, and the theory of the networks' own rows."""
     return {
         FIELD: scale.theory("sine"),
-        OWN_ROWS: Theory("sine", scale.grid, points=None),
+        OWN_ROWS: scale.own_theory("sine"),
         "Networks": scale.networks("sine"),
     }
 
@@ -81,9 +83,10 @@ def boundary(found: Diagrams) -> Output:
     smooth, best = (agreement(found["Networks"], found[name]) for name in (FIELD, OWN_ROWS))
     verdict = (
         f"Against the theory of the networks' own rows {number(100 * best.unshifted)} % of the cells have the same "
-        f"label as they are, {number(100 * best.share)} % after a shift of log alpha by {best.log_alpha:+.1f} and of "
-        f"log beta by {best.log_beta:+.1f}; against that of {found[FIELD].sizes['row']} points "
-        f"{number(100 * smooth.unshifted)} and {number(100 * smooth.share)} %."
+        f"label as they are (Cohen's kappa {number(best.unshifted_kappa)}), {number(100 * best.share)} % after a shift "
+        f"of log alpha and log beta by {shift_text(best)} (kappa {number(best.kappa)}); against that of "
+        f"{found[FIELD].sizes['row']} points {number(100 * smooth.unshifted)} and {number(100 * smooth.share)} % "
+        f"(kappa {number(smooth.unshifted_kappa)} and {number(smooth.kappa)})."
     )
     return Output(phase_maps(found, found[OWN_ROWS], (best.log_alpha, best.log_beta)), verdict=verdict)
 
@@ -161,7 +164,7 @@ def start_scale(found: Diagrams) -> Output:
     rows = [
         {
             "start": name,
-            **{f"{phase}, %": 100 * float(np.mean(phases[name] == phase)) for phase in PHASES},
+            **{f"{phase}, %": 100 * float(np.mean(phases[name] == phase)) for phase in FIVE_PHASES},
             "cells labelled unlike He's, %": 100 * float(np.mean(phases[name] != first)),
             "cells that end above He's objective, %": 100 * _above(one, found[names[0]]),
             "lowest test NLL": float(one["nll"].sel(split="test").mean("seed").min()),

@@ -212,7 +212,47 @@ class Theory(NamedTuple):
             draws = simulated.field_draws(self.data, self.points) if self.points else simulated.row_draws(self.data)
             x, y, y_test = draws
             diagram = field_diagram(
-                x, y, y_test=y_test, rhos=self.grid, gammas=self.grid, n_jobs=n_jobs, progress=progress
+                x,
+                y,
+                y_test=y_test,
+                rhos=self.grid,
+                gammas=self.grid,
+                density=None if self.points else "points",  # rows count equally, as they do for networks
+                n_jobs=n_jobs,
+                progress=progress,
+            )
+            return diagram.assign_attrs(data_set=self.data)
+
+        return _read_or_make(folder, solve)
+
+
+class TableTheory(NamedTuple):
+    """The field theory's phase diagram of a table: of the graph of its training rows, extended to its test rows."""
+
+    data: str
+    grid: tuple[float, ...]
+    n_neighbors: int = 10
+
+    @property
+    def kind(self) -> str:
+        """The declared word for this kind of part."""
+        return "table-theory"
+
+    def make(self, folder: Path, n_jobs: int, progress: Progress | None) -> xr.Dataset:
+        """Return the diagram; it takes minutes, and only a complete one is kept."""
+
+        def solve() -> xr.Dataset:
+            split = datasets.load(self.data)
+            diagram = field_diagram(
+                split.x_train,
+                split.y_train,
+                X_test=split.x_test,
+                y_test=split.y_test,
+                rhos=self.grid,
+                gammas=self.grid,
+                n_neighbors=self.n_neighbors,
+                n_jobs=n_jobs,
+                progress=progress,
             )
             return diagram.assign_attrs(data_set=self.data)
 

@@ -63,6 +63,8 @@ def data_figure(names: Sequence[str], titles: Mapping[str, str]) -> Figure:
     return figure
 
 
+#: The ceiling is `field.hysteresis`'s default.
+SWEEP_NOTE = "a line ends where it runs away; the way down begins\nat 1000 times the precision of the flat field"
 #: Outcomes of the two sweeps in a cell, and their colours.
 OUTCOMES = {
     "the same solution": PALE,
@@ -90,7 +92,7 @@ def hysteresis_figure(found: xr.Dataset, gamma: float) -> Figure:
         right.set_ylim(-0.05, 1.08)
         logit_axis(right, "x", *_outer_edges(found["rho"].values), 6)
         right.set(xlabel=r"$\rho$", ylabel="mean MSE (training draw)", title=rf"along $\gamma = {chosen:.2g}$")
-        right.legend(title="a line ends where it runs away", title_fontsize=8)
+        right.legend(title=SWEEP_NOTE, title_fontsize=8)
     return figure
 
 
@@ -147,7 +149,7 @@ def _positive_scale(ax: Axes, values: Float[np.ndarray, "_"]) -> None:
 
 
 def regret_figure(table: pd.DataFrame) -> Figure:
-    """Draw one dot per set: the regret of searching the diagonal alone, with two standard errors.
+    """Draw one dot per set: the regret of searching the diagonal alone, with its 95 % interval by Student's t.
 
     The axis is linear up to a tenth of a nat and logarithmic beyond: a single outlying row can cost tens of nats.
     """
@@ -156,12 +158,12 @@ def regret_figure(table: pd.DataFrame) -> Figure:
         ax = figure.subplots()
         place = np.arange(len(table))[::-1]
         ax.axvline(0.0, color=GREY, linewidth=0.8)
-        ax.errorbar(table["regret"], place, xerr=2 * table["standard error"], fmt="o", color=BLUE, markersize=4.5)
+        ax.errorbar(table["regret"], place, xerr=table["95 %, ±"], fmt="o", color=BLUE, markersize=4.5)
         ax.set_yticks(place, table["set"])
         ax.tick_params(axis="y", length=0)
         ax.set(ylim=(-0.6, len(table) - 0.4), title="What searching the diagonal alone costs")
         ax.set_xscale("symlog", linthresh=0.1)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_xlabel(r"test NLL, diagonal $-$ whole square (nats, $\pm$ 2 standard errors)")
+        ax.set_xlabel(r"test NLL, diagonal $-$ whole square (nats, 95 % by Student's $t$)")
     return figure

@@ -56,7 +56,7 @@ FIGURES: dict[str, Exhibit[xr.Dataset]] = {
         "Figure 2",
         "metrics of field theory, sine and four UCI sets, mean over seeds",
         summary_parts,
-        lambda found: Output(diagram_array(found)),
+        lambda found: Output(diagram_array(found, shared_scale=False)),
     ),
     "diagonal": Exhibit(
         "Figure 3",
@@ -87,7 +87,7 @@ FIGURES: dict[str, Exhibit[xr.Dataset]] = {
         "Figure 7",
         "networks on all six simulated sets",
         lambda scale: {TITLES[data]: scale.networks(data) for data in simulated.PROCESSES},
-        lambda found: Output(diagram_array(found)),
+        lambda found: Output(diagram_array(found, shared_scale=False)),
     ),
     "network-size": Exhibit(
         "Figure 8",

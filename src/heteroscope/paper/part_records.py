@@ -1,7 +1,8 @@
 """Save slow parts in files small enough for the repository: scores and labels, without the models' predictions.
 
 A diagram is saved as NAME.nc.gz, a comparison as NAME.csv; NAME.json has the settings, the seconds it took and the day
-it was finished. Each seed of a diagram is a file of its own, so that seeds can be added later.
+it was finished. Each seed of a diagram is a file of its own, so that seeds can be added later. Labels are not read from
+records: every diagram is labelled anew from its numbers, so that they follow from today's rule.
 """
 
 import gzip
@@ -15,7 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from heteroscope.core import DamageError, atomic_write, file_checksum, make_folder, warn_of_damage
-from heteroscope.diagrams import CODES, decode_words, encode_words, without_rows
+from heteroscope.diagrams import CELL, CODES, decode_words, encode_words, relabel, without_rows
 from heteroscope.paper.parts import Result
 
 WORTH_KEEPING_SECONDS = 10.0  # a part that took less is not saved: computing it again is as easy
@@ -63,7 +64,7 @@ def load_part(folder: Path, name: str) -> PartRecord | None:
         if table.is_file():
             return PartRecord(pd.read_csv(table), seconds)
         with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
-            return PartRecord(decode_words(stored.load().drop_encoding()), seconds)
+            return PartRecord(_labelled(decode_words(stored.load().drop_encoding())), seconds)
     except (DamageError, OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         warn_of_damage(timing, error, "the part is computed again")
         return None
@@ -79,3 +80,25 @@ def _compact(diagram: xr.Dataset) -> xr.Dataset:
         else:
             slim[name] = variable.astype(np.float32)
     return slim
+
+
+def _labelled(diagram: xr.Dataset) -> xr.Dataset:
+    """Label a diagram anew. One recorded before `mean_spread` was measured gets it from what it has.
+
+    The share e of unexplained variance bounds how much the mean moves (std of mean / std of y, squared):
+
+        (1 - sqrt(e))^2 <= spread^2 <= min(1 - e, energy of the mean)
+
+    The upper bound, by stationarity under a penalty and by the Gaussian Poincare inequality, is taken. Cells that hold
+    the constant model give its scores; if there are none, the labels say nothing of test rows.
+    """
+    if "phase" not in diagram:
+        return diagram
+    if "mean_spread" not in diagram:
+        train = diagram.sel(split="train")
+        bound = np.minimum(1.0 - train["mean_mse"], train["mean_energy"])
+        is_constant = (train["mean_energy"] == 0.0) & (diagram["log_precision_spread"] < 1e-6)
+        constant = {f"constant_{name}": diagram[name].where(is_constant).median(CELL) for name in ("mean_mse", "nll")}
+        constant["constant_mean_mse"] = constant["constant_mean_mse"].where(diagram["split"] != "train", 1.0)
+        diagram = diagram.assign(mean_spread=np.sqrt(bound.clip(min=0.0)).drop_vars("split"), **constant)
+    return relabel(diagram)

@@ -68,7 +68,7 @@ Parts: TypeAlias = Mapping[str, Part[ResultT] | Divided[ResultT]]
 #: Which entry of `core.REVISIONS` each kind of part depends on.
 REVISION_OF = {
     **dict.fromkeys(("networks", "seed", "line"), "diagrams"),
-    **dict.fromkeys(("theory", "hysteresis"), "field theory"),
+    **dict.fromkeys(("theory", "table-theory", "hysteresis"), "field theory"),
     **dict.fromkeys(("comparison", "searches", "searches-run", "streamed"), "comparisons"),
 }
 

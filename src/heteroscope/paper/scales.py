@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from heteroscope.core import FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, defaults
-from heteroscope.datasets import climsim
+from heteroscope.datasets import climsim, simulated
 from heteroscope.paper.comparison_parts import Comparison, Searches, SolarFlux
-from heteroscope.paper.diagram_parts import Networks, Theory
+from heteroscope.paper.diagram_parts import Networks, TableTheory, Theory
 
 UCI_SETS = ("concrete", "housing", "power", "yacht")
 SUMMARY_SETS = ("sine", *UCI_SETS)  # sets of the paper's summary, whose spread over seeds is shown
@@ -46,6 +46,10 @@ class Scale(NamedTuple):
     def theory(self, data: str) -> Theory:
         """Return the field theory of a simulated set."""
         return Theory(data, self.field_grid, self.points)
+
+    def own_theory(self, data: str) -> Theory | TableTheory:
+        """Return the field theory of the very rows that networks are trained on, on the networks' grid."""
+        return Theory(data, self.grid, None) if data in simulated.PROCESSES else TableTheory(data, self.grid)
 
     def networks(
         self,

@@ -1,6 +1,31 @@
-"""The five phases: label a fit with one of them, and describe it in a few sentences."""
+"""The five phases of networks, the verdict on their predictions, and both in words."""
 
-from heteroscope.phases.diagnosis import diagnose
-from heteroscope.phases.labels import RUNAWAY_SCORE, Observables, Phase, label, observe
+from heteroscope.phases.diagnosis import Diagnosis, diagnose
+from heteroscope.phases.labels import (
+    FLAT_PRECISION,
+    HeldOut,
+    Observables,
+    Phase,
+    label,
+    observe,
+    observe_held_out,
+)
+from heteroscope.phases.verdict import Gain, NamedRow, Scores, Trust, Verdict, judge
 
-__all__ = ["RUNAWAY_SCORE", "Observables", "Phase", "diagnose", "label", "observe"]
+__all__ = [
+    "FLAT_PRECISION",
+    "Diagnosis",
+    "Gain",
+    "HeldOut",
+    "NamedRow",
+    "Observables",
+    "Phase",
+    "Scores",
+    "Trust",
+    "Verdict",
+    "diagnose",
+    "judge",
+    "label",
+    "observe",
+    "observe_held_out",
+]

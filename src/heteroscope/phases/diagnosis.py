@@ -1,51 +1,134 @@
-"""Describe a fit in a few sentences: its phase, the evidence for it, and what to do next."""
+"""Describe a fit: can its predictions be trusted, how good are they, what to do, and what its networks are."""
 
-import math
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import Protocol, runtime_checkable
 
-from heteroscope.core import Status
-from heteroscope.phases.labels import FLAT_PRECISION, Observables, Phase
+import numpy as np
 
-#: The mean has memorised training rows if its r2 on held-out rows is below this share of its r2 on training rows.
-MEMORISED_MEAN = 0.5
+from heteroscope.core import Status, alpha_beta
+from heteroscope.phases.labels import FLAT_PRECISION, MEMORISED, Observables, Phase
+from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict, percent
 
+WIDTH = 80
+LOST_R2 = 0.05  # of R^2 on training rows that new rows may lack before the fit is said to lack rows
+UNSCALED = 0.05  # a factor of the std that is nearer to 1 is not mentioned
+NEAR, FREER = 3.0, 0.5  # a point near another: mean penalties within this factor; freer: this share of its std penalty
+
+_ANSWERS = {Trust.YES: "Yes", Trust.CARE: "With care", Trust.NO: "No"}
 _NEXT_POINT = {
     Phase.U_I: "Raise rho (weaken the penalty), or use HeteroskedasticRegressorCV, which finds the point.",
     Phase.U_II: "Raise rho or lower gamma (weaken the penalty of the mean), or use HeteroskedasticRegressorCV, which "
     "finds the point.",
-    Phase.O_I: "Lower rho (strengthen the penalty), or use HeteroskedasticRegressorCV, which finds the point; do not "
-    "trust these standard deviations on new rows.",
+    Phase.O_I: "Lower rho (strengthen the penalty), or use HeteroskedasticRegressorCV, which finds the point.",
     Phase.O_II: "Lower gamma (strengthen the penalty of the precision), or use HeteroskedasticRegressorCV, which finds "
-    "the point; do not trust these standard deviations on new rows.",
+    "the point.",
+    Phase.NONE: "Use HeteroskedasticRegressorCV, which finds a better point and scales the std.",
+    Phase.UNKNOWN: "Set held_out to a share of the rows, such as 0.2, to learn whether these predictions hold.",
 }
-_STILL_OVERFITS = (
-    "The best point found still overfits: use smaller hidden layers, fewer inputs or more rows; do not trust these "
-    "standard deviations on new rows."
-)
 _NOTHING_BETTER = {
     Phase.U_I: "No point tried was better: these rows do not show that the inputs predict the target. Find other "
     "inputs or more rows.",
     Phase.U_II: "No point tried was better: these rows show that the inputs predict the size of the noise, but not the "
     "target.",
-    Phase.O_I: _STILL_OVERFITS,
-    Phase.O_II: _STILL_OVERFITS,
+}
+_OTHERWISE = {
+    Trust.YES: "Nothing: use the intervals as they are, and check their coverage on new data from time to time.",
+    Trust.CARE: "Use them with this in mind, and check the coverage of their intervals on new data.",
+    Trust.NO: "Do not use these intervals; find other inputs or more rows.",
+}
+_NETWORKS = {
+    Phase.U_I: "the networks predict the same mean and std for every row (U_I)",
+    Phase.U_II: "the networks predict the same mean for every row, while their std varies (U_II)",
+    Phase.S: "the networks are in the good phase (S)",
+    Phase.O_I: "the networks have memorised their rows (O_I)",
+    Phase.O_II: "the std of the networks retraces the residuals of their rows (O_II)",
+    Phase.NONE: "the networks are in none of the five phases (they memorised nothing, and yet they do not hold on new "
+    "rows as they are)",
+    Phase.UNKNOWN: "the phase of the networks is not known (no rows were held out that could tell good from overfit)",
 }
 
 
 @runtime_checkable
 class Diagnosable(Protocol):
-    """A fitted model with a phase; after a search it also has `held_out_scores_`."""
+    """A fitted model with a phase and a verdict; after a search it also has `cv_results_` and `best_index_`."""
 
     phase_: str
     rho_: float
     gamma_: float
     std_scale_: float
     observables_: Observables
+    verdict_: Verdict | None
     status_: tuple[Status, ...]
 
 
-def diagnose(model: Diagnosable) -> str:
-    """Describe a fitted model: its phase, the evidence, how training ended, and one sentence of advice.
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """A diagnosis to print or to show in a notebook.
+
+    Attributes
+    ----------
+    verdict : Verdict or None
+        What held-out rows say of the predictions; None if there are none.
+    phase : str
+        The phase of the networks, before their std is scaled.
+    answer : tuple of str
+        Whether the predictions can be trusted, and why.
+    advice : tuple of str
+        What to do.
+    networks : tuple of str
+        What the networks are.
+    """
+
+    verdict: Verdict | None
+    phase: str
+    answer: tuple[str, ...]
+    advice: tuple[str, ...]
+    networks: tuple[str, ...]
+
+    def text(self, width: int = WIDTH) -> str:
+        """Return the diagnosis as plain text.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Letters per line; the table of scores is never wrapped.
+
+        Returns
+        -------
+        str
+            Lines, without a line break at the end.
+        """
+        parts = [_wrapped(" ".join(self.answer), width)]
+        if self.verdict:
+            parts.append("\n".join(_score_lines(self.verdict)))
+        parts += [_wrapped(" ".join(section), width) for section in (self.advice, self.networks)]
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        """Return the diagnosis as plain text of 80 columns."""
+        return self.text()
+
+    def __repr__(self) -> str:
+        """Return the same as `str`, so that `model.diagnose()` is readable at a prompt."""
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Return the diagnosis for a notebook."""
+        parts = [f"<p><strong>{escape(self.answer[0])}</strong> {escape(' '.join(self.answer[1:]))}</p>"]
+        if self.verdict:
+            head, *rows = _score_cells(self.verdict)
+            cells = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+            cells += ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
+            parts.append(f"<table>{''.join(cells)}</table>")
+        parts += [f"<p>{escape(' '.join(section))}</p>" for section in (self.advice, self.networks)]
+        return f"<div>{''.join(parts)}</div>"
+
+
+def diagnose(model: Diagnosable) -> Diagnosis:
+    """Describe a fitted model: whether to trust its predictions, how good they are, what to do, and its phase.
 
     Parameters
     ----------
@@ -54,64 +137,136 @@ def diagnose(model: Diagnosable) -> str:
 
     Returns
     -------
-    str
-        One sentence per line.
+    Diagnosis
+        Text for `print`, a table for a notebook.
     """
-    phase = Phase(model.phase_)
-    held_out: dict[str, float] | None = getattr(model, "held_out_scores_", None)
-    lines = [
-        f"Phase {phase} at rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}.",
-        f"{phase.meaning[0].upper()}{phase.meaning[1:]}.",
-        *_evidence(model.observables_, model.std_scale_, held_out),
-        *_endings(model.status_, phase),
-        _advice(phase, model.observables_, held_out),
+    phase, found = Phase(model.phase_), model.observables_
+    path: Mapping[str, np.ndarray] | None = getattr(model, "cv_results_", None)
+    best = getattr(model, "best_index_", 0)
+    networks = [
+        _phase_sentence(phase, found, model),
+        *_evidence(phase, found, model.verdict_),
+        *_std_sentences(found, path, best),
     ]
-    return "\n".join(lines)
+    if model.verdict_ and abs(model.std_scale_ - model.verdict_.std_scale) > UNSCALED:
+        networks.append(f"The final networks, which know all rows, are scaled by {model.std_scale_:.2f}.")
+    return Diagnosis(
+        verdict=model.verdict_,
+        phase=str(phase),
+        answer=_answer(model.verdict_, phase),
+        advice=("What to do:", *_advice(model.verdict_, phase, found, searched=path is not None)),
+        networks=(*networks, *_endings(model.status_, phase)),
+    )
 
 
-def _advice(phase: Phase, found: Observables, held_out: dict[str, float] | None) -> str:
-    """Return what to do next; `held_out` is None if there was no search."""
-    if phase != Phase.S:
-        return (_NEXT_POINT if held_out is None else _NOTHING_BETTER)[phase]
-    if held_out is not None and held_out["r2"] < MEMORISED_MEAN * (1.0 - found.residual_share):
-        return (
-            "The intervals are wide enough, but the mean fits the training rows much better than new ones: more rows "
-            "or fewer inputs would improve it more than other settings."
+def _answer(verdict: Verdict | None, phase: Phase) -> tuple[str, ...]:
+    """Return whether the predictions can be trusted on new rows, and why."""
+    question = "Can these predictions be trusted on new rows?"
+    if verdict is None:
+        return f"{question} Not known.", "No rows were held out that could tell."
+    answer = f"{question} {_ANSWERS[verdict.trust]}."
+    if verdict.trust != Trust.YES:
+        reasons = [f"{reason.text[0].upper()}{reason.text[1:]}." for reason in verdict.reasons]
+        return answer, *reasons, *_named_rows(verdict.named)
+    comparison = "better than" if verdict.over_homoskedastic.clear else "as well as"
+    return (
+        answer,
+        f"90 % intervals hold {percent(verdict.ours.coverage)} of {verdict.n_rows} held-out rows.",
+        f"By NLL they are better than a constant model and {comparison} one constant std.",
+        *_named_rows(verdict.named),
+    )
+
+
+def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
+    """Return a sentence about the rows that are missed by far."""
+    if not rows:
+        return []
+    texts = []
+    for row in rows:
+        where = "a row" if row.number is None else f"row {row.number}"
+        missed = f"target {row.y:.4g}, predicted {row.mean:.4g} with a std of {row.std:.2g}"
+        texts.append(f"{where} ({missed}, {percent(row.share)} of the squared score)")
+    counted = "" if rows[0].number is None else ", counted from 0"
+    return [f"Missed by far{counted}: {'; '.join(texts)}."]
+
+
+def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool) -> list[str]:
+    """Return what to do next."""
+    tips = []
+    if verdict and verdict.named:
+        numbers = [f"{row.number}" for row in verdict.named if row.number is not None]
+        which = f"{'row' if len(numbers) == 1 else 'rows'} {', '.join(numbers)}" if numbers else "the rows named above"
+        tips.append(f"Look at {which}; correct what is an error, and fit again.")
+    if searched:
+        tips += [_NOTHING_BETTER[phase]] if phase in _NOTHING_BETTER else []
+    elif phase != Phase.S:
+        tips.append(_NEXT_POINT[phase])
+    if verdict is None:
+        return tips or [_NEXT_POINT[Phase.UNKNOWN]]
+    explained, training = verdict.ours.r2, 1.0 - found.residual_share
+    if verdict.n_rows < FEW:
+        tips.append("Get more rows.")
+    elif phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
+        tips.append(
+            f"The mean explains {_share(training)} of its training rows and {_share(explained)} of held-out ones: more "
+            "rows or fewer inputs would improve it more than other settings."
         )
-    return "Nothing to do: use the intervals as they are, and check their coverage on new data from time to time."
+    elif phase in (Phase.O_I, Phase.O_II) and searched and verdict.trust != Trust.NO:
+        tips.append("Use them as they are; more rows would give networks that need no scaling.")
+    return tips or [_OTHERWISE[verdict.trust]]
 
 
-def _near_one(value: float) -> str:
-    """Format a probability with enough digits near 1, such as "1 - 0.001"."""
-    return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.3g}"
+def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str:
+    """Return what the networks are, at which point, and what scaling makes of them."""
+    sentence = f"At rho = {_near_one(model.rho_)}, gamma = {_near_one(model.gamma_)}, {_NETWORKS[phase]}"
+    if phase == Phase.S:
+        sentence += ", with a constant std" if found.flat_precision else ", with a std that adapts"
+    verdict = model.verdict_
+    if verdict is None or abs(verdict.std_scale - 1.0) < UNSCALED:
+        return f"{sentence}."
+    held = f"their 90 % intervals hold {percent(verdict.ours.coverage)} of the held-out rows"
+    return f"{sentence}; scaled by {verdict.std_scale:.2g}, {held}."
 
 
-def _evidence(found: Observables, std_scale: float, held_out: dict[str, float] | None) -> list[str]:
-    """Return the observables as sentences."""
-    explained = max(0.0, 1.0 - found.residual_share)
-    lines = [f"On the training rows the mean explains {explained:.1%} of the target's variance."]
-    if held_out:
-        lines = [
-            f"The mean explains {max(0.0, held_out['r2']):.1%} of the target's variance on held-out rows, and "
-            f"{explained:.1%} on the training rows."
-        ]
-    if found.log_precision_spread < FLAT_PRECISION:
-        lines.append("Std: the same for all rows; these rows do not show that the noise varies.")
-    else:
-        factor = math.exp(found.log_precision_spread / 2)
-        lines.append(f"Std: varies between rows, typically by a factor of {factor:.2f}.")
-    if std_scale != 1.0:
-        lines.append(f"Std scaled by {std_scale:.2f} to match held-out errors.")
-    elif found.held_out_score is None:
-        lines.append("No rows were held out, so the phase is based on the training rows alone.")
-    else:
+def _evidence(phase: Phase, found: Observables, verdict: Verdict | None) -> list[str]:
+    """Return the shares that the mean explains and, where the std does not hold, by how much it is wrong."""
+    explained = _share(1.0 - found.residual_share)
+    if found.held_out is None or verdict is None:
+        return [f"On the training rows the mean explains {explained} of the target's variance."]
+    lines = [f"The mean explains {explained} of its training rows and {_share(verdict.ours.r2)} of held-out ones."]
+    if phase in (Phase.O_I, Phase.O_II, Phase.NONE):
         lines.append(
-            f"On held-out rows the squared error is {found.held_out_score:.2f} times the predicted variance (1 is "
-            "honest, more is overconfident)."
+            f"Without scaling, the squared error of held-out rows is {found.held_out.score:.3g} times the variance "
+            "that one network predicts (1 is honest, more is overconfident)."
         )
-    if held_out:
-        lines.append(f"90 % intervals contain {held_out['interval_coverage']:.0%} of the held-out rows.")
     return lines
+
+
+def _std_sentences(found: Observables, path: Mapping[str, np.ndarray] | None, best: int) -> list[str]:
+    """Return how the networks' std varies, and whether a constant one is the rows' answer or the penalty's."""
+    if not found.flat_precision:
+        factor = np.exp(found.log_precision_spread / 2)
+        return [f"Their std varies between rows, typically by a factor of {factor:.2f}."]
+    if path is not None and _freer_points_lost(path, best):
+        return [
+            "Their std is the same for all rows; points with a weaker penalty, whose std varied, scored worse: these "
+            "rows do not show that the noise varies."
+        ]
+    return [
+        "Their std is the same for all rows because the penalty keeps it so: no point near this one had a freer std, "
+        "so this does not tell whether the noise varies."
+    ]
+
+
+def _freer_points_lost(path: Mapping[str, np.ndarray], best: int) -> bool:
+    """Return whether points of about the same mean penalty, a weaker one of the std and a std that varies were tried.
+
+    The chosen point has the best score, so that such points have lost.
+    """
+    alpha, beta = alpha_beta(path["logit_rho"], path["logit_gamma"])
+    near = np.abs(np.log(alpha / alpha[best])) < np.log(NEAR)
+    freer = beta < FREER * beta[best]
+    return bool(np.any(near & freer & (path["log_precision_spread"] >= FLAT_PRECISION)))
 
 
 def _endings(status: tuple[Status, ...], phase: Phase) -> list[str]:
@@ -123,3 +278,46 @@ def _endings(status: tuple[Status, ...], phase: Phase) -> list[str]:
         ]
     worst = [ending for ending in (Status.NOT_FINITE, Status.RUNAWAY) if ending in status]
     return [f"{status.count(ending)} of {len(status)} members ended {ending}: {ending.meaning}." for ending in worst]
+
+
+def _score_cells(verdict: Verdict) -> list[list[str]]:
+    """Return the table of scores: a title row, then one row per model."""
+    head = [f"on {verdict.n_rows} held-out rows", "RMSE", "R^2", "NLL", "CRPS", "90 % hold", "width"]
+    models = {
+        "these predictions": verdict.ours,
+        "same mean, one constant std": verdict.homoskedastic,
+        "constant mean and std": verdict.constant,
+    }
+    return [head, *([name, *_score_texts(scores)] for name, scores in models.items())]
+
+
+def _score_texts(scores: Scores) -> list[str]:
+    """Return the scores of one model; a negative R^2 as it is."""
+    r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
+    numbers = (scores.rmse, scores.nll, scores.crps, scores.width)
+    rmse, nll, crps, width = (f"{number:.4g}" for number in numbers)
+    return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
+
+
+def _score_lines(verdict: Verdict) -> list[str]:
+    """Return the table of scores as lines of 80 letters; longer numbers make them longer."""
+    first, *widths = 27, 9, 8, 8, 8, 11, 9
+    lines = []
+    for name, *numbers in _score_cells(verdict):
+        padded = [number.rjust(width) for number, width in zip(numbers, widths, strict=True)]
+        lines.append(name.ljust(first) + "".join(padded))
+    return lines
+
+
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False))
+
+
+def _share(value: float) -> str:
+    """Format a share as percent; 99.97 % does not become 100 %."""
+    return f"{100 * value:.2f} %" if 0.99 < value < 1.0 else percent(value)
+
+
+def _near_one(value: float) -> str:
+    """Format a probability with enough digits near 1, such as "1 - 0.001"."""
+    return f"1 - {1 - value:.2g}" if value > 0.99 else f"{value:.3g}"

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Shaped
 from scipy.special import expit, logit
 
 from heteroscope.core import InputError, Status
-from heteroscope.diagrams import CELL, majority_phase, std_over_seeds
+from heteroscope.diagrams import CELL, majority_kind, majority_phase, std_over_seeds
 
 Diagrams = xr.Dataset | Mapping[str, xr.Dataset]
 GridValues = Float[np.ndarray, "rho gamma"]
@@ -28,14 +28,15 @@ def by_name(diagrams: Diagrams) -> dict[str, xr.Dataset]:
 
 
 class Cells(NamedTuple):
-    """A diagram summarised over its seeds. `phase` holds names of `Phase`, or "" where no seed has finished."""
+    """A diagram summarised over its seeds. `kind` holds names of `KINDS`, or "" where no seed has finished."""
 
     rho: Float[np.ndarray, " rho"]
     gamma: Float[np.ndarray, " gamma"]
-    phase: Shaped[np.ndarray, "rho gamma"]
+    kind: Shaped[np.ndarray, "rho gamma"]
     agreement: GridValues  # share of the finished seeds that are in that phase
     lost: Bool[np.ndarray, "rho gamma"]  # whether more than half of the finished seeds are runaway or not finite
-    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty for a diagram of networks
+    fold: Float[np.ndarray, "2 fold"]  # rho and gamma along the fold; empty if it is not known, or for networks
+    is_theory: bool = False
 
     @property
     def rho_edges(self) -> Float[np.ndarray, " edge"]:
@@ -57,10 +58,11 @@ def read_cells(diagram: xr.Dataset) -> Cells:
     return Cells(
         rho=diagram["rho"].values.astype(float),
         gamma=diagram["gamma"].values.astype(float),
-        phase=majority,
+        kind=majority_kind(diagram).transpose("rho", "gamma").values.astype(str),
         agreement=((phase == majority[..., None]) & (phase != "")).sum(axis=2) / np.maximum(n_finished, 1),
         lost=2 * np.isin(status, LOST).sum(axis=2) > n_finished,
         fold=_fold(diagram),
+        is_theory=diagram.attrs.get("source") == "field theory",
     )
 
 

@@ -11,11 +11,15 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
+from heteroscope.diagrams import kinds
 from heteroscope.phases import Phase
 from heteroscope.plots.style import GREY, INK, PHASE_COLOURS, PHASE_NAMES, number_text
 
+RUNAWAY_LIMIT = r"runaway: tends to mean $= y$, std $= 0$"
+LIMIT_TEXT: dict[str, Any] = {"ha": "right", "va": "top", "color": GREY, "fontsize": 7, "zorder": 5}
+LIMIT_TEXT["bbox"] = {"facecolor": "white", "alpha": 0.85, "linewidth": 0, "pad": 1}
 SHOWN = 400  # most data points that are drawn
 WINDOW = 60  # data points of the close-up of an overfit field
 HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
@@ -30,7 +34,7 @@ EQUAL: dict[str, Any] = {"color": INK, "linewidth": 0.8, "zorder": 1}
 class PlottedFit(NamedTuple):
     """Predictions of one model of one cell on the rows that the diagram keeps; NaN for a runaway of the theory."""
 
-    phase: Phase
+    kind: str
     rho: float
     gamma: float
     x: Float[np.ndarray, "row feature"]
@@ -40,14 +44,14 @@ class PlottedFit(NamedTuple):
     train: Bool[np.ndarray, " row"]
 
 
-def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedFit:
-    """Return the fit of one seed of the cell: the first in `phase` with finite predictions, or else the first in it."""
+def fit_at(diagram: xr.Dataset, kind: str, cell: tuple[int, int]) -> PlottedFit:
+    """Return the fit of one seed of the cell: the first of `kind` with finite predictions, or else the first of it."""
     here = diagram.isel(rho=cell[0], gamma=cell[1])
-    in_phase = here["phase"].values.astype(str) == phase
+    is_kind = kinds(here).values.astype(str) == kind
     has_fit = here["mean"].notnull().all("row").values
-    here = here.isel(seed=int(np.argmax(2 * in_phase + (in_phase & has_fit))))
+    here = here.isel(seed=int(np.argmax(2 * is_kind + (is_kind & has_fit))))
     return PlottedFit(
-        phase=phase,
+        kind=kind,
         rho=float(here["rho"]),
         gamma=float(here["gamma"]),
         x=here["x"].transpose("row", "feature").values.astype(float),
@@ -59,28 +63,40 @@ def fit_at(diagram: xr.Dataset, phase: Phase, cell: tuple[int, int]) -> PlottedF
 
 
 def draw_fit(ax: Axes, fit: PlottedFit) -> None:
-    """Draw training rows, mean and bands of one and two std; of an overfit field a close-up, as it follows each row."""
+    """Draw training rows, mean and bands of one and two std; of an overfit field a close-up, as it follows each row.
+
+    Of a runaway of the theory, which has no field, the limit of its descent is drawn: mean = y, std = 0.
+    """
     order = np.argsort(fit.x[:, 0], kind="stable")
-    close_up = fit.phase in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
+    close_up = fit.kind in (Phase.O_I, Phase.O_II) and len(order) > 4 * WINDOW
     if close_up:
-        order = order[len(order) // 4 :][:WINDOW]
+        order = order[_loudest(fit.y[order]) :][:WINDOW]
     x, y, mean, std, train = fit.x[order, 0], fit.y[order], fit.mean[order], fit.std[order], fit.train[order]
-    colour = PHASE_COLOURS[fit.phase]
+    colour = PHASE_COLOURS[fit.kind]
     for width, alpha in BANDS:
         ax.fill_between(x, mean - width * std, mean + width * std, color=colour, alpha=alpha, linewidth=0, zorder=2)
-    ax.plot(x, mean, color=colour, zorder=3)
+    lost = not np.isfinite(mean).any()
+    ax.plot(x, y if lost else mean, color=colour, zorder=3)
     shown = np.flatnonzero(train)[:: max(1, train.sum() // SHOWN)]
     ax.plot(
         x[shown], y[shown], "o", color=INK, markersize=1.5 if len(shown) > 100 else 2.6, markeredgewidth=0, zorder=4
     )
     margin = HEADROOM * (np.ptp(y) or 1.0)
     ax.set_ylim(y.min() - margin, y.max() + margin)
-    ax.set_yticks([])
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+    ax.tick_params(length=2.5, pad=2)
     if x[0] < x[-1]:
         ax.set_xlim(x[0], x[-1])
     ax.set_xticks([x[0], x[-1]], [f"{x[0]:.2g}", f"{x[-1]:.2g}"])
     ax.set_title(_title(fit) + (", close-up" if close_up else ""), fontsize=9)
-    _say_if_lost(ax, fit)
+    if lost:
+        ax.text(0.99, 0.98, RUNAWAY_LIMIT, transform=ax.transAxes, **LIMIT_TEXT)
+
+
+def _loudest(y: Float[np.ndarray, " row"]) -> int:
+    """Return where the window of WINDOW rows begins in which neighbours differ most."""
+    steps = np.cumsum(np.concatenate([[0.0], np.diff(y) ** 2]))
+    return int(np.argmax(steps[WINDOW:] - steps[:-WINDOW]))
 
 
 def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> None:
@@ -89,7 +105,7 @@ def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> No
     ax.set_yscale("log")
     residual = np.clip(np.abs(fit.y - fit.mean), *limits)
     std = np.clip(fit.std, *limits)
-    for which, style in ((fit.train, TRAIN), (~fit.train, TEST | {"color": PHASE_COLOURS[fit.phase]})):
+    for which, style in ((fit.train, TRAIN), (~fit.train, TEST | {"color": PHASE_COLOURS[fit.kind]})):
         ax.plot(std[which], residual[which], **style)
     ax.plot(limits, limits, **EQUAL)
     ax.set(xlim=limits, ylim=limits)
@@ -97,7 +113,8 @@ def draw_residuals(ax: Axes, fit: PlottedFit, limits: tuple[float, float]) -> No
         axis.set_major_locator(LogLocator(numticks=4))
         axis.set_minor_locator(NullLocator())
     ax.set_title(_title(fit), fontsize=9)
-    _say_if_lost(ax, fit)
+    if not np.isfinite(fit.mean).any():
+        ax.text(0.5, 0.5, "runaway: no finite fit", transform=ax.transAxes, ha="center", va="center", color=GREY)
 
 
 def residual_limits(fits: Iterable[PlottedFit]) -> tuple[float, float]:
@@ -125,12 +142,7 @@ def fit_legend(several_inputs: bool) -> dict[str, Artist]:
 
 
 def _title(fit: PlottedFit) -> str:
-    return rf"{PHASE_NAMES[fit.phase]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
-
-
-def _say_if_lost(ax: Axes, fit: PlottedFit) -> None:
-    if not np.isfinite(fit.mean).any():
-        ax.text(0.5, 0.5, "runaway: no finite fit", transform=ax.transAxes, ha="center", va="center", color=GREY)
+    return rf"{PHASE_NAMES[fit.kind]}:  $\rho = {_number(fit.rho)}$, $\gamma = {_number(fit.gamma)}$"
 
 
 def _number(value: float) -> str:

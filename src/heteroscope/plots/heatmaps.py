@@ -21,6 +21,7 @@ from heteroscope.plots.panels import (
     BOUNDARY,
     HALO,
     Margins,
+    cover_beyond_fold,
     diagram_axes,
     draw_boundaries,
     draw_diagonal,
@@ -30,6 +31,7 @@ from heteroscope.plots.panels import (
     legend_height,
     marks,
     panel_grid,
+    up_to_fold,
 )
 from heteroscope.plots.regions import Regions, smooth_regions
 from heteroscope.plots.style import house_style, literal, metric_name, tick_text
@@ -184,10 +186,12 @@ def _draw(ax: Axes, column: _Column, values: GridValues, scale: _ColourScale) ->
     diagram_axes(ax, cells, n_ticks=4)
     if scale.logarithmic:
         values = np.maximum(values, np.finfo(float).tiny)  # zeros get the lowest colour instead of none
-    image = ax.pcolormesh(
-        cells.rho_edges, cells.gamma_edges, values.T, cmap=COLOURS, norm=scale.norm(), rasterized=True
-    )
-    hatch_cells(ax, cells, cells.lost)
+    shown = up_to_fold(values, cells)
+    image = ax.pcolormesh(cells.rho_edges, cells.gamma_edges, shown.T, cmap=COLOURS, norm=scale.norm(), rasterized=True)
+    if cells.fold.size:
+        cover_beyond_fold(ax, cells, "white")
+    else:
+        hatch_cells(ax, cells, cells.lost)
     draw_boundaries(ax, column.regions, path_effects=HALO, **BOUNDARY)
     draw_diagonal(ax, cells)
     draw_fold(ax, cells)
@@ -202,7 +206,7 @@ def _colour_bar(ax: Axes, image: QuadMesh, scale: _ColourScale) -> None:
         decades = np.log10(scale.high / scale.low)
         locator = LogLocator(subs=(1.0,) if decades > 2 else (1.0, 2.0, 5.0), numticks=6)
         bar.ax.yaxis.set_major_locator(locator if decades > 0.7 else MaxNLocator(3))
-        numbers = FuncFormatter(lambda value, _: tick_text(value))
+        numbers = FuncFormatter(lambda value, _: tick_text(value) if decades > 0.3 else f"{value:.3g}")
         bar.ax.yaxis.set_major_formatter(numbers if decades <= 4 else LogFormatterMathtext())
     bar.ax.yaxis.set_minor_locator(NullLocator())
 

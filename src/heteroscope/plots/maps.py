@@ -9,14 +9,17 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import Normal, Stroke
 from scipy.special import expit, logit
 
 from heteroscope.core import InputError
-from heteroscope.diagrams import PHASES
+from heteroscope.diagrams import KINDS
+from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, Diagrams, by_name, read_cells
 from heteroscope.plots.panels import (
     FOLD,
     Margins,
+    cover_beyond_fold,
     diagram_axes,
     draw_diagonal,
     draw_fold,
@@ -26,15 +29,17 @@ from heteroscope.plots.panels import (
     marks,
     panel_grid,
     tinted,
+    up_to_fold,
 )
 from heteroscope.plots.regions import smooth_regions
-from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal
+from heteroscope.plots.style import GAMMA_LABEL, INK, LEGEND_NAMES, PHASE_COLOURS, RHO_LABEL, house_style, literal
 
 PANEL = 2.0  # width and height in inches
 GAP = 0.55  # inches between panels, with room for tick labels
 TITLE_WIDTH = 26  # letters per line of a panel's title
-THEORY_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (1, 1))}
-THEORY_BOUNDARY: dict[str, Any] = THEORY_FOLD | {"linewidth": 1.0}
+THEORY_FOLD: dict[str, Any] = FOLD | {"linestyle": (0, (3, 1)), "linewidth": 2.2}
+THEORY_BOUNDARY: dict[str, Any] = {"color": "white", "linewidth": 1.2}
+THEORY_BOUNDARY |= {"path_effects": [Stroke(linewidth=2.6, foreground=INK), Normal()]}
 FULL, FAINT = 0.65, 0.2  # strength of a cell's colour if all seeds agree, and if hardly any do
 
 Curve = Float[np.ndarray, "2 _"]  # rho and gamma along a curve
@@ -42,6 +47,8 @@ Curve = Float[np.ndarray, "2 _"]  # rho and gamma along a curve
 
 def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tuple[float, float] = (0.0, 0.0)) -> Figure:
     """Draw each cell in the colour of the phase that most of its seeds are in, paler if fewer seeds agree.
+
+    S with a std that adapts is darker than S with a constant std.
 
     Parameters
     ----------
@@ -65,8 +72,13 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
         figure, axes = _panels(titles, legends)
         for ax, one, title in zip(axes[0], cells, titles, strict=True):
             diagram_axes(ax, one, n_ticks=6)
-            ax.pcolormesh(one.rho_edges, one.gamma_edges, _colours(one).swapaxes(0, 1), rasterized=True)
-            hatch_cells(ax, one, one.lost)
+            ax.pcolormesh(
+                one.rho_edges, one.gamma_edges, up_to_fold(_colours(one), one).swapaxes(0, 1), rasterized=True
+            )
+            if one.fold.size:
+                cover_beyond_fold(ax, one, tinted(PHASE_COLOURS[Phase.O_I], FULL))
+            else:
+                hatch_cells(ax, one, one.lost)
             draw_diagonal(ax, one)
             draw_fold(ax, one)
             if not one.fold.size:
@@ -74,9 +86,9 @@ def phase_maps(diagrams: Diagrams, theory: xr.Dataset | None = None, shift: tupl
                 for boundary in boundaries:
                     ax.plot(*boundary, **THEORY_BOUNDARY)
             ax.set_title(title, fontsize=9)
-            ax.set_xlabel(r"$\rho$", labelpad=1)
+            ax.set_xlabel(RHO_LABEL, labelpad=1)
             ax.tick_params(length=2.5, pad=2)
-        axes[0, 0].set_ylabel(r"$\gamma$")
+        axes[0, 0].set_ylabel(GAMMA_LABEL)
         legend_below(figure, *legends)
     return figure
 
@@ -99,10 +111,10 @@ def _moved(curve: Curve, shift: tuple[float, float]) -> Curve:
 
 def _colours(cells: Cells) -> Float[np.ndarray, "rho gamma 3"]:
     """Return the colour of each cell; white where no seed has finished."""
-    colours = np.ones((*cells.phase.shape, 3))
-    for phase in PHASES:
-        for i, j in np.argwhere(cells.phase == phase):
-            colours[i, j] = tinted(PHASE_COLOURS[phase], FAINT + (FULL - FAINT) * cells.agreement[i, j])
+    colours = np.ones((*cells.kind.shape, 3))
+    for kind in KINDS:
+        for i, j in np.argwhere(cells.kind == kind):
+            colours[i, j] = tinted(PHASE_COLOURS[kind], FAINT + (FULL - FAINT) * cells.agreement[i, j])
     return colours
 
 
@@ -115,14 +127,15 @@ def _panels(titles: list[str], legends: list[dict[str, Artist]]) -> tuple[Figure
 
 
 def _phase_legend(cells: list[Cells]) -> dict[str, Artist]:
-    present = [phase for phase in PHASES if any((one.phase == phase).any() for one in cells)]
-    return {PHASE_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], FULL), linewidth=0) for phase in present}
+    present = [kind for kind in KINDS if any((one.kind == kind).any() for one in cells)]
+    return {LEGEND_NAMES[kind]: Patch(color=tinted(PHASE_COLOURS[kind], FULL), linewidth=0) for kind in present}
 
 
 def _mark_legend(cells: list[Cells], fold: Curve, shift: tuple[float, float]) -> dict[str, Artist]:
     entries = marks(cells)
     if fold.size:
-        moved = f", shifted by ({shift[0]:.3g}, {shift[1]:.3g})" if any(shift) else ""
+        a, b = (f"{part:+.3g}".replace("-", "\N{MINUS SIGN}") for part in shift)
+        moved = rf" at $\log\,\alpha$ {a}, $\log\,\beta$ {b}" if any(shift) else ""
         entries[f"fold of the theory{moved}"] = Line2D([], [], **THEORY_FOLD)
-        entries[f"its other boundaries{', shifted' if moved else ''}"] = Line2D([], [], **THEORY_BOUNDARY)
+        entries["other boundaries of the theory, there too"] = Line2D([], [], **THEORY_BOUNDARY)
     return entries

@@ -6,21 +6,22 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from heteroscope.diagrams import PHASES
+from heteroscope.diagrams import KINDS
+from heteroscope.phases import Phase
 from heteroscope.plots.cells import Cells, edges, read_cells
 from heteroscope.plots.fits import PlottedFit, draw_fit, draw_residuals, fit_at, fit_legend, residual_limits
 from heteroscope.plots.panels import (
+    cover_beyond_fold,
     diagram_axes,
     draw_boundaries,
     draw_diagonal,
     draw_fold,
-    hatch_beyond_fold,
     hatch_cells,
     marks,
     tinted,
 )
 from heteroscope.plots.regions import smooth_regions, typical_cells
-from heteroscope.plots.style import PHASE_COLOURS, PHASE_NAMES, house_style, literal, new_figure
+from heteroscope.plots.style import GAMMA_LABEL, PHASE_COLOURS, PHASE_NAMES, RHO_LABEL, house_style, literal, new_figure
 
 # Sizes and places in inches; places are left, bottom, width and height.
 SIZE = (10.2, 4.75)
@@ -47,7 +48,7 @@ def schematic(diagram: xr.Dataset, title: str = "") -> Figure:
     matplotlib.figure.Figure
     """
     cells = read_cells(diagram)
-    fits = [fit_at(diagram, phase, cell) for phase, cell in typical_cells(diagram, cells).items()]
+    fits = [fit_at(diagram, kind, cell) for kind, cell in typical_cells(diagram, cells).items()]
     several_inputs = diagram.sizes["feature"] > 1
     limits = residual_limits(fits)
     with house_style():
@@ -77,30 +78,30 @@ def _panel(figure: Figure, left: float, bottom: float, width: float, height: flo
 def _draw_regions(ax: Axes, cells: Cells) -> None:
     diagram_axes(ax, cells)
     regions = smooth_regions(cells)
-    colours = ListedColormap([tinted(PHASE_COLOURS[phase], TINT) for phase in PHASES])
+    colours = ListedColormap([tinted(PHASE_COLOURS[kind], TINT) for kind in KINDS])
     ax.pcolormesh(
         edges(regions.rho),
         edges(regions.gamma),
         np.ma.masked_less(regions.code.T, 0),
         cmap=colours,
         vmin=-0.5,
-        vmax=len(PHASES) - 0.5,
+        vmax=len(KINDS) - 0.5,
         rasterized=True,
     )
     if cells.fold.size:
-        hatch_beyond_fold(ax, cells)
+        cover_beyond_fold(ax, cells, tinted(PHASE_COLOURS[Phase.O_I], TINT))
     else:
         hatch_cells(ax, cells, cells.lost)
     draw_boundaries(ax, regions, color="white", linewidth=1.6)
     draw_diagonal(ax, cells)
     draw_fold(ax, cells)
-    ax.set_xlabel(r"$\rho$")
-    ax.set_ylabel(r"$\gamma$")
+    ax.set_xlabel(RHO_LABEL)
+    ax.set_ylabel(GAMMA_LABEL)
 
 
 def _name(ax: Axes, fit: PlottedFit) -> None:
     """Write the name of the phase at the drawn model's cell."""
-    colour = PHASE_COLOURS[fit.phase]
+    colour = PHASE_COLOURS[fit.kind]
     ax.plot(
         fit.rho,
         fit.gamma,
@@ -112,7 +113,7 @@ def _name(ax: Axes, fit: PlottedFit) -> None:
         clip_on=False,
         zorder=5,
     )
-    ax.text(fit.rho, fit.gamma, PHASE_NAMES[fit.phase], ha="center", va="center", fontsize=8, zorder=6)
+    ax.text(fit.rho, fit.gamma, PHASE_NAMES[fit.kind], ha="center", va="center", fontsize=8, zorder=6)
 
 
 def _label(panels: list[Axes], diagram: xr.Dataset, several_inputs: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Shaped
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -22,7 +22,7 @@ from heteroscope.plots.cells import Cells
 from heteroscope.plots.regions import Regions
 from heteroscope.plots.style import GREY, INK, logit_axis, new_figure
 
-HATCH = "/////"
+HATCHES = {"theory": "/////", "networks": "....."}  # of runaways
 HALO = [Stroke(linewidth=1.8, foreground="white", alpha=0.7), Normal()]
 LEGEND_LINE, LEGEND_LETTER, LEGEND_GAP = 0.175, 0.058, 0.1  # inches: a line, a letter, space above a group
 
@@ -80,7 +80,7 @@ def draw_diagonal(ax: Axes, cells: Cells) -> None:
 
 
 def draw_fold(ax: Axes, cells: Cells) -> None:
-    """Draw the curve beyond which the field theory has no finite solution; a diagram of networks has no such curve."""
+    """Draw the curve beyond which descent from the flat field runs away; a diagram of networks has no such curve."""
     if cells.fold.size:
         ax.plot(*cells.fold, zorder=4, **FOLD)
 
@@ -91,23 +91,42 @@ def draw_boundaries(ax: Axes, regions: Regions, **style: Any) -> None:
 
 
 def hatch_cells(ax: Axes, cells: Cells, which: Bool[np.ndarray, "rho gamma"]) -> None:
-    """Hatch the cells in `which`."""
+    """Hatch the cells in `which`, those of networks unlike those of the theory."""
     rho, gamma = cells.rho_edges, cells.gamma_edges
     corners = ((0, 0), (1, 0), (1, 1), (0, 1))
-    _hatch(ax, [[(rho[i + a], gamma[j + b]) for a, b in corners] for i, j in np.argwhere(which)])
+    squares = [[(rho[i + a], gamma[j + b]) for a, b in corners] for i, j in np.argwhere(which)]
+    _hatch(ax, squares, HATCHES[_source(cells)])
 
 
-def hatch_beyond_fold(ax: Axes, cells: Cells) -> None:
-    """Hatch the whole area beyond the fold, where there is no finite solution."""
+def cover_beyond_fold(ax: Axes, cells: Cells, colour: Any) -> None:
+    """Cover and hatch the whole area beyond the fold, where descent from the flat field runs away."""
     end = cells.rho_edges[-1]
-    _hatch(ax, [[(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]])
+    area = [(end, cells.fold[1, 0]), *cells.fold.T, (end, cells.fold[1, -1])]
+    ax.add_artist(PathPatch(Path(area), facecolor=colour, linewidth=0, zorder=1.9))
+    _hatch(ax, [area], HATCHES["theory"])
 
 
-def _hatch(ax: Axes, polygons: Sequence[Sequence[Any]]) -> None:
+def up_to_fold(values: Shaped[np.ndarray, "rho gamma *_"], cells: Cells) -> Shaped[np.ndarray, "rho gamma *_"]:
+    """Replace what lost cells hold by the nearest other cell of the same gamma: the fold cuts through cells."""
+    if not cells.fold.size:
+        return values
+    filled = values.copy()
+    for column, lost in enumerate(cells.lost.T):
+        if (kept := np.flatnonzero(~lost)).size:
+            nearest = kept[np.abs(np.arange(len(lost))[:, None] - kept).argmin(axis=1)]
+            filled[:, column] = values[nearest, column]
+    return filled
+
+
+def _source(cells: Cells) -> str:
+    return "theory" if cells.is_theory else "networks"
+
+
+def _hatch(ax: Axes, polygons: Sequence[Sequence[Any]], hatch: str) -> None:
     """Hatch all polygons as one shape, which is quicker to draw than many."""
     if polygons:
         shape = Path.make_compound_path_from_polys(np.array(polygons))
-        ax.add_artist(PathPatch(shape, facecolor="none", edgecolor=GREY, hatch=HATCH, linewidth=0, zorder=2))
+        ax.add_artist(PathPatch(shape, facecolor="none", edgecolor=GREY, hatch=hatch, linewidth=0, zorder=2))
 
 
 def tinted(colour: str, strength: float) -> tuple[float, float, float]:
@@ -123,9 +142,11 @@ def marks(cells: Iterable[Cells]) -> dict[str, Artist]:
         r"$\rho = 1 - \gamma$": Line2D([], [], **DIAGONAL),
     }
     if any(one.fold.size for one in all_cells):
-        entries["fold: end of the finite solution"] = Line2D([], [], **FOLD)
-    if any(one.lost.any() for one in all_cells):
-        entries["runaway: no minimum"] = Patch(facecolor="white", edgecolor=GREY, hatch=HATCH, linewidth=0.5)
+        entries["fold: beyond it descent runs away"] = Line2D([], [], **FOLD)
+    words = {"theory": "runaway from the flat field", "networks": "runaway: precision at its ceiling"}
+    for source, what in words.items():
+        if any(one.lost.any() and _source(one) == source for one in all_cells):
+            entries[what] = Patch(facecolor="white", edgecolor=GREY, hatch=HATCHES[source], linewidth=0.5)
     return entries
 
 

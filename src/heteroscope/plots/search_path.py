@@ -1,4 +1,4 @@
-"""Draw a search along the diagonal: some of its models above, scores and phases of all its points below."""
+"""Draw a search: some of its models above; the chosen std, and scores and phases along the diagonal below."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 
-from heteroscope.phases import Phase
 from heteroscope.plots.stripes import find_stripes, shade
 from heteroscope.plots.style import (
     BLUE,
@@ -32,21 +31,25 @@ from heteroscope.plots.style import (
 )
 
 Arrays: TypeAlias = dict[str, np.ndarray]
-SCORES = {"nll": "NLL", "mean_mse": "mean MSE", "std_mse": "std MSE"}
+SCORES = {"nll": "NLL", "mean_mse": "mean MSE"}
+MANY = 200  # rows beyond which they are drawn smaller
 HEADROOM = 0.15  # space above and below the data, as a share of their range; bands may be cut off
 
 
 def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
-    """Draw a search along the diagonal: models as mean and bands of std, and scores of all points against rho.
+    """Draw a search: models as mean and bands of std, the chosen model's std, and scores of all points against rho.
 
     Parameters
     ----------
     results : xarray.Dataset or mapping of names to arrays
         Drawn models: `x` of shape (x,), `mean` and `std` of shape (model, x), and the names `model`, `model_rho` and
-        `model_phase` of shape (model,). Training rows: `x_train` and `y_train`. If known, `true_mean` and `true_std`
-        of shape (x,). All points of the search: `rho` and `phase` of shape (point,), and the scores `nll`, `mean_mse`
-        and `std_mse` of shape (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen
-        point, an attribute if `results` is a Dataset.
+        `model_phase` of shape (model,). One of the models is called "chosen". Training rows: `x_train` and `y_train`,
+        and `trained_on` of shape (model, row), which says who was trained on which; all, if it is missing. If known,
+        `true_mean` and `true_std` of shape (x,).
+
+        Points of the search: `rho` and `phase` of shape (point,), and the scores `nll` and `mean_mse` of shape
+        (point, 2) on training rows and held-out rows. `chosen` is the index of the chosen point, an attribute if
+        `results` is a Dataset. `on_diagonal` of shape (point,) says which points the lines join; all, if it is missing.
 
     Returns
     -------
@@ -55,10 +58,12 @@ def diagonal_figure(results: xr.Dataset | Mapping[str, ArrayLike]) -> Figure:
     data = _plain(results)
     with house_style():
         figure = new_figure(10.0, 6.4)
-        n_columns = math.lcm(len(data["mean"]), len(SCORES))
+        n_columns = math.lcm(len(data["mean"]), 1 + len(SCORES))
         grid = figure.add_gridspec(2, n_columns)
         _draw_models(_row_of_panels(figure, grid, 0, len(data["mean"])), data)
-        _draw_path(_row_of_panels(figure, grid, 1, len(SCORES)), data)
+        std_panel, *score_panels = _row_of_panels(figure, grid, 1, 1 + len(SCORES))
+        _draw_chosen_std(std_panel, data)
+        _draw_path(score_panels, data)
         _legend_of_models(figure, "true_mean" in data)
         _legend_of_path(figure)
     return figure
@@ -70,6 +75,8 @@ def _plain(results: xr.Dataset | Mapping[str, ArrayLike]) -> Arrays:
     if isinstance(results, xr.Dataset):
         data |= {str(name): np.asarray(values) for name, values in results.coords.items()}
         data["chosen"] = np.asarray(results.attrs["chosen"])
+    data.setdefault("on_diagonal", np.ones(len(data["rho"]), bool))
+    data.setdefault("trained_on", np.ones((len(data["model"]), len(data["y_train"])), bool))
     return data
 
 
@@ -79,19 +86,23 @@ def _row_of_panels(figure: Figure, grid: GridSpec, row: int, n: int) -> list[Axe
 
 
 def _draw_models(panels: list[Axes], data: Arrays) -> None:
-    y = data["y_train"]
-    margin = HEADROOM * (np.ptp(y) or 1.0)
+    low, high = data["y_train"].min(), data["y_train"].max()
+    margin = HEADROOM * ((high - low) or 1.0)
     for k, ax in enumerate(panels):
-        colour = PHASE_COLOURS[Phase(str(data["model_phase"][k]))]
+        colour = PHASE_COLOURS[str(data["model_phase"][k])]
         _draw_bands(ax, data["x"], data["mean"][k], data["std"][k], colour)
         if "true_mean" in data:
             _draw_truth(ax, data["x"], data["true_mean"], data["true_std"])
-        ax.plot(data["x_train"], data["y_train"], "o", color=INK, markersize=2.6, markeredgewidth=0, zorder=4)
-        phase = PHASE_NAMES[Phase(str(data["model_phase"][k]))]
+        rows = data["trained_on"][k]
+        size = 2.6 if rows.sum() <= MANY else 1.4
+        ax.plot(
+            data["x_train"][rows], data["y_train"][rows], "o", color=INK, markersize=size, markeredgewidth=0, zorder=4
+        )
+        phase = PHASE_NAMES[str(data["model_phase"][k])]
         ax.set_title(f"{data['model'][k]}: {phase} at {_rho_text(float(data['model_rho'][k]))}")
         ax.set_xlabel("$x$")
         ax.set_xlim(data["x"].min(), data["x"].max())
-        ax.set_ylim(y.min() - margin, y.max() + margin)
+        ax.set_ylim(low - margin, high + margin)
     panels[0].set_ylabel("$y$")
 
 
@@ -115,6 +126,20 @@ def _draw_truth(
         ax.plot(x, mean + sign * std, color=GREY, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=2)
 
 
+def _draw_chosen_std(ax: Axes, data: Arrays) -> None:
+    """Draw the std of the chosen model, the middle one, beside the truth."""
+    middle = list(data["model"]).index("chosen")
+    ax.plot(data["x"], data["std"][middle], color=PHASE_COLOURS[str(data["model_phase"][middle])], linewidth=1.8)
+    top = data["std"][middle].max()
+    if "true_std" in data:
+        ax.plot(data["x"], data["true_std"], color=GREY, linewidth=1.2, linestyle=(0, (1, 1.5)))
+        top = max(top, data["true_std"].max())
+    ax.set_xlim(data["x"].min(), data["x"].max())
+    ax.set_ylim(0, 1.15 * top)
+    ax.set_xlabel("$x$")
+    ax.set_ylabel("std, chosen and true" if "true_std" in data else "std, chosen")
+
+
 def _legend_of_models(figure: Figure, with_truth: bool) -> None:
     entries: dict[str, Artist] = {
         "training rows": Line2D([], [], linestyle="", marker="o", color=INK, markersize=3),
@@ -129,10 +154,11 @@ def _legend_of_models(figure: Figure, with_truth: bool) -> None:
 
 
 def _draw_path(panels: list[Axes], data: Arrays) -> None:
-    rho, best = data["rho"], int(data["chosen"])
-    stripes = find_stripes(rho, [str(phase) for phase in data["phase"]])
+    line = data["on_diagonal"]
+    rho, chosen = data["rho"][line], int(data["chosen"])
+    stripes = find_stripes(rho, [str(phase) for phase in data["phase"][line]])
     for ax, (name, title) in zip(panels, SCORES.items(), strict=True):
-        train, held_out = data[name].T
+        train, held_out = data[name][line].T
         logit_axis(ax, "x", stripes[0].low, stripes[-1].high)
         shade(ax, stripes)
         limits = _limits(train, held_out, log=name != "nll")
@@ -143,7 +169,8 @@ def _draw_path(panels: list[Axes], data: Arrays) -> None:
         ax.plot(rho, _drawable(held_out), color=BLUE, marker="o", markersize=3.5)
         _mark_outside(ax, rho, train, limits, GREY)
         _mark_outside(ax, rho, held_out, limits, BLUE)
-        ax.plot(rho[best], np.clip(held_out[best], *limits), markersize=13, clip_on=False, zorder=5, **STAR)
+        star = np.clip(data[name][chosen, 1], *limits)
+        ax.plot(data["rho"][chosen], star, markersize=13, clip_on=False, zorder=5, **STAR)
         ax.set_ylabel(title)
         ax.set_xlabel(r"$\rho = 1 - \gamma$")
 

@@ -10,14 +10,26 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
+from scipy.special import expit, logit
 
 from heteroscope.core import InputError
-from heteroscope.diagrams import diagonal_cells
+from heteroscope.diagrams import S_ADAPTS, S_CONSTANT, diagonal_cells
 from heteroscope.plots.cells import Cells, Diagrams, by_name, by_seed, read_cells, shown_split, summarised
-from heteroscope.plots.panels import Margins, legend_below, legend_height, panel_grid
-from heteroscope.plots.stripes import find_stripes, shade
-from heteroscope.plots.style import BLUE, STAR, house_style, literal, logit_axis, metric_name, plain_log_axis
+from heteroscope.plots.panels import Margins, legend_below, legend_height, panel_grid, tinted
+from heteroscope.plots.stripes import STRENGTH, Stripe, find_stripes, shade
+from heteroscope.plots.style import (
+    BLUE,
+    LEGEND_NAMES,
+    PHASE_COLOURS,
+    STAR,
+    house_style,
+    literal,
+    logit_axis,
+    metric_name,
+    plain_log_axis,
+)
 
 SLICE_METRICS = ("mean_mse", "std_mse")
 PANEL = (2.0, 1.45)  # width and height in inches
@@ -25,6 +37,7 @@ GAP = 0.5  # inches between columns, with room for tick labels
 TITLE_WIDTH = 26  # letters per line of a panel's title
 DECADES = 6  # a score's axis ends at most this many decades above its lowest value
 SCORES = ("mean_mse", "std_mse", "ece", "nll", "crps")  # metrics of which lower is better
+BEFORE_CHANGE = 0.5  # part of the axis before the first change of phase, as a share of the rest
 CURVED = 30.0  # a metric with negative values and a wider range than this has an axis that is linear near zero only
 
 SEED: dict[str, Any] = {"color": BLUE, "linewidth": 0.6, "alpha": 0.55}
@@ -35,7 +48,7 @@ class _Slice(NamedTuple):
     """One metric along the diagonal."""
 
     rho: Float[np.ndarray, " point"]
-    phase: list[str]
+    kind: list[str]
     by_seed: Float[np.ndarray, "point seed"]
     mean: Float[np.ndarray, " point"]
 
@@ -62,6 +75,10 @@ def diagonal_slices(diagrams: Diagrams, metrics: Sequence[str] = SLICE_METRICS, 
         raise InputError("there is no metric to draw: give at least one name, such as 'mean_mse'")
     named = by_name(diagrams)
     legend = _legend(any(diagram.sizes["seed"] > 1 for diagram in named.values()))
+    shown = {kind for diagram in named.values() for kind in read_cells(diagram).kind.flat}
+    if S_ADAPTS in shown:
+        tints = {kind: tinted(PHASE_COLOURS[kind], STRENGTH) for kind in (S_CONSTANT, S_ADAPTS)}
+        legend |= {LEGEND_NAMES[kind]: Patch(color=tint, linewidth=0) for kind, tint in tints.items()}
     titles = [_title(name, diagram, split) for name, diagram in named.items()]
     with house_style():
         figure, axes = _panels(len(metrics), titles, legend)
@@ -97,15 +114,15 @@ def _slice(name: str, diagram: xr.Dataset, cells: Cells, metric: str, split: str
     rho, gamma = np.transpose(on)
     return _Slice(
         rho=cells.rho[rho],
-        phase=cells.phase[rho, gamma].tolist(),
+        kind=cells.kind[rho, gamma].tolist(),
         by_seed=by_seed(diagram, metric, split).values[rho, gamma],
         mean=summarised(diagram, metric, split)[rho, gamma],
     )
 
 
 def _draw(ax: Axes, found: _Slice, is_score: bool) -> None:
-    stripes = find_stripes(found.rho, found.phase)
-    logit_axis(ax, "x", stripes[0].low, stripes[-1].high, n_ticks=6)
+    stripes = find_stripes(found.rho, found.kind)
+    logit_axis(ax, "x", _zoomed(stripes), stripes[-1].high, n_ticks=6)
     shade(ax, stripes, narrow=0.1)
     _scale(ax, found, is_score)
     one_point: dict[str, Any] = {"marker": "o", "markersize": 3} if len(found.rho) == 1 else {}
@@ -116,6 +133,14 @@ def _draw(ax: Axes, found: _Slice, is_score: bool) -> None:
     if is_score and np.isfinite(found.mean).any():
         best = int(np.nanargmin(found.mean))
         ax.plot(found.rho[best], found.mean[best], markersize=10, clip_on=False, zorder=5, **STAR)
+
+
+def _zoomed(stripes: Sequence[Stripe]) -> float:
+    """Return where the axis begins: not far below the first change of phase, if there is one."""
+    if len(stripes) < 2:
+        return stripes[0].low
+    change, end = logit(stripes[0].high), logit(stripes[-1].high)
+    return float(max(expit(change - BEFORE_CHANGE * (end - change)), stripes[0].low))
 
 
 def _scale(ax: Axes, found: _Slice, is_score: bool) -> None:

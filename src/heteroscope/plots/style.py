@@ -15,29 +15,44 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from scipy.special import logit
 
 from heteroscope.core import InputError, atomic_write, make_folder
+from heteroscope.diagrams import S_ADAPTS, S_CONSTANT
 from heteroscope.phases import Phase
 
 # Okabe and Ito's palette, whose colours can be told apart with any kind of colour vision, and in print.
 BLUE, SKY, GREEN, ORANGE, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"
 YELLOW = "#F0E442"
+DARK_GREEN = "#00523B"
 INK, GREY, PALE = "#222222", "#777777", "#D9D9D9"
 
 STAR: dict[str, Any] = {"marker": "*", "color": YELLOW, "markeredgecolor": INK, "markeredgewidth": 0.7, "linestyle": ""}
 
-PHASE_COLOURS = {
+#: Colours and names of phases, and of the two kinds of S: with a constant std and with one that adapts.
+PHASE_COLOURS: dict[str, str] = {
     Phase.U_I: BLUE,
     Phase.U_II: SKY,
     Phase.S: GREEN,
     Phase.O_II: ORANGE,
     Phase.O_I: VERMILION,
+    Phase.NONE: "#8C8C8C",
+    Phase.UNKNOWN: "#BDBDBD",
+    S_CONSTANT: GREEN,
+    S_ADAPTS: DARK_GREEN,
 }
-PHASE_NAMES = {
+PHASE_NAMES: dict[str, str] = {
     Phase.U_I: r"$U_\mathrm{I}$",
     Phase.U_II: r"$U_\mathrm{II}$",
     Phase.S: "$S$",
     Phase.O_II: r"$O_\mathrm{II}$",
     Phase.O_I: r"$O_\mathrm{I}$",
+    Phase.NONE: "none",
+    Phase.UNKNOWN: "not known",
+    S_CONSTANT: "$S$",
+    S_ADAPTS: "$S$",
 }
+#: The same where both kinds of S must be told apart by words.
+LEGEND_NAMES = PHASE_NAMES | {S_CONSTANT: "$S$, constant std", S_ADAPTS: "$S$, std adapts"}
+
+RHO_LABEL, GAMMA_LABEL = r"$\rho$, weight of the likelihood", r"$\gamma$, share of the mean's penalty"
 
 # Names of a diagram's metrics in figures; other metrics are shown under their own names.
 METRIC_NAMES = {
@@ -49,6 +64,7 @@ METRIC_NAMES = {
     "squared_score": "squared score",
     "mean_energy": "energy of mean",
     "precision_energy": "energy of precision",
+    "mean_spread": "spread of mean",
     "log_precision_spread": "spread of log precision",
 }
 

@@ -9,7 +9,8 @@ from jaxtyping import Bool, Float, Shaped
 from scipy.special import logit, ndtr
 
 from heteroscope.core import InputError, Status
-from heteroscope.diagrams import PHASES, diagonal_cells, majority_phase, std_over_seeds
+from heteroscope.diagrams import KINDS, S_ADAPTS, S_CONSTANT, diagonal_cells, kinds, majority_kind, std_over_seeds
+from heteroscope.phases import Phase
 from heteroscope.plots import PHASE_COLOURS
 from heteroscope.report.measures import MEASURES, Measure, colour_limits
 from heteroscope.report.packing import pack_bytes, pack_floats, pack_log_rows, pack_rows, pack_shares
@@ -19,7 +20,8 @@ PREDICTION_BYTES = 3_000_000  # most bytes for mean and std of all models at the
 LEVELS = np.arange(1, 20) / 20  # probabilities at which the calibration curve is drawn
 ABSENT = 255  # code of the phase and status of a model that has not been trained yet
 # Variables and dimensions that a diagram must have.
-NEEDED = ("phase", "status", "mean", "std", "x", "y", "row_split")
+NEEDED = ("phase", "log_precision_spread", "status", "mean", "std", "x", "y", "row_split")
+S_MEANINGS = {S_CONSTANT: "the std is the same for all rows", S_ADAPTS: "the std varies with the inputs"}
 AXES = ("rho", "gamma", "seed", "split", "row", "feature")
 
 
@@ -28,12 +30,19 @@ def page_contents(diagrams: list[xr.Dataset]) -> dict[str, Any]:
     ready = [_checked(diagram) for diagram in diagrams]
     measures = [measure for measure in MEASURES if any(measure.name in diagram for diagram in ready)]
     return {
-        "phases": [{"name": str(p), "colour": PHASE_COLOURS[p], "meaning": p.meaning} for p in PHASES],
+        "phases": [{"name": str(p), "colour": PHASE_COLOURS[p], "meaning": _meaning(p)} for p in KINDS],
         "statuses": [{"name": str(status), "meaning": status.meaning} for status in Status],
         "measures": [{key: getattr(m, key) for key in ("name", "label", "group", "what", "scale")} for m in measures],
         "levels": LEVELS.tolist(),
         "diagrams": [_diagram(diagram, measures, ready) for diagram in ready],
     }
+
+
+def _meaning(kind: str) -> str:
+    """Return what a model of this kind looks like."""
+    if kind in S_MEANINGS:
+        return f"{Phase.S.meaning}; {S_MEANINGS[kind]}"
+    return Phase(kind).meaning
 
 
 def _checked(diagram: xr.Dataset) -> xr.Dataset:
@@ -50,7 +59,7 @@ def _checked(diagram: xr.Dataset) -> xr.Dataset:
 def _diagram(diagram: xr.Dataset, measures: list[Measure], all_diagrams: list[xr.Dataset]) -> dict[str, Any]:
     """Return the data of one diagram; shared ranges of colours come from all diagrams."""
     chosen = _thinned_rows(diagram)
-    phase, status = _codes(diagram["phase"], PHASES), _codes(diagram["status"], Status)
+    phase, status = _codes(kinds(diagram), KINDS), _codes(diagram["status"], Status)
     own = [measure for measure in measures if measure.name in diagram]
     splits = [str(split) for split in diagram["split"].values]
     return {
@@ -63,7 +72,7 @@ def _diagram(diagram: xr.Dataset, measures: list[Measure], all_diagrams: list[xr
         "splits": splits,
         "values": {measure.name: pack_floats(_slots(diagram[measure.name])) for measure in own},
         "limits": {m.name: [_limits(m, s, all_diagrams if m.shared else [diagram]) for s in splits] for m in own},
-        "phase": pack_bytes(_with_majority(phase, _codes(majority_phase(diagram), PHASES))),
+        "phase": pack_bytes(_with_majority(phase, _codes(majority_kind(diagram), KINDS))),
         "status": pack_bytes(_with_majority(status, _most_common(status))),
         "n_absent": int(np.sum(status == ABSENT)),
         "diagonal": diagonal_cells(diagram),

@@ -47,6 +47,7 @@ MEASURES = (
         "average squared slope",
         shared=False,
     ),
+    Measure("mean_spread", "spread of the mean", "Energies", "its std over the training rows; 1 is the target's"),
     Measure("log_precision_spread", "spread of log precision", "Energies", "its std over the training rows"),
     Measure("objective", "objective", "Training", "value that training minimised", "asinh", (-1e4, 1e4), False),
     Measure(

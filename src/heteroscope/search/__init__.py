@@ -4,8 +4,9 @@ from heteroscope.search.cross_validation import Logits, Point, cross_validate
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
+from heteroscope.search.judging import judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
-from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, squared_score, std_scale
+from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, std_scale
 from heteroscope.search.stream_search import search_stream, stream_fold
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "cross_validate",
     "held_out_fold",
     "held_out_scores",
+    "judge_folds",
     "make_folds",
     "results_table",
     "row_loss",
@@ -29,7 +31,6 @@ __all__ = [
     "search_grid",
     "search_stream",
     "share_of_more_members",
-    "squared_score",
     "std_scale",
     "stream_fold",
 ]

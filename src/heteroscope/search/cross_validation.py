@@ -10,7 +10,7 @@ from heteroscope.core import Progress, Status
 from heteroscope.data import Scaling
 from heteroscope.distributions import metrics
 from heteroscope.networks import moment_match, predict_members, stack_members, widest_std
-from heteroscope.phases import Observables, Phase, label, observe
+from heteroscope.phases import HeldOut, Observables, Phase, label, observe, observe_held_out
 from heteroscope.search.folds import Fold, Folds
 from heteroscope.training import Fit, Job, Recipe, Task, train
 
@@ -52,16 +52,19 @@ class Point(NamedTuple):
 
     @property
     def observables(self) -> Observables:
-        """Observables averaged over folds; the held-out score is averaged over held-out rows."""
-        table = np.array([result.observables for result in self.results], float)
-        sizes = [result.means.shape[1] for result in self.results]
-        averages = [*table[:, :4].mean(axis=0), np.average(table[:, 4], weights=sizes)]
-        return Observables._make(float(value) for value in averages)
+        """Observables of the networks, before the std is capped or scaled, averaged over folds."""
+        *training, held_out = zip(*(result.observables for result in self.results), strict=True)
+        return Observables(*(float(np.mean(values)) for values in training), average_held_out(held_out, self._sizes))
 
     @property
     def phase(self) -> Phase:
         """The phase of the averaged observables."""
         return label(self.observables, runaway=Status.RUNAWAY in self.status)
+
+    @property
+    def _sizes(self) -> list[int]:
+        """Number of held-out rows of each fold."""
+        return [result.means.shape[1] for result in self.results]
 
     def training_score(self, name: str) -> float:
         """Return a metric of the training rows, averaged over folds."""
@@ -89,6 +92,11 @@ def cross_validate(
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
     ]
     return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
+
+
+def average_held_out(parts: Sequence[HeldOut], n_rows: Sequence[int]) -> HeldOut:
+    """Average what the held-out rows of several folds say, each fold by its number of rows."""
+    return HeldOut(*(float(np.average(values, weights=n_rows)) for values in zip(*parts, strict=True)))
 
 
 def cap_stds(point: Point, folds: Folds) -> Point:
@@ -119,11 +127,11 @@ def _fold_result(
     """Split predictions into training rows, which are scored, and held-out rows, which are kept."""
     rows, held, n = fold.training, fold.held, len(fold.training.y)
     mean, std = means[0], stds[0]
-    score = metrics.squared_score(held.y, mean[n:], std[n:], sample_weight=held.weight)
+    held_out = observe_held_out(held.y, mean[n:], std[n:], rows.y, held.weight, rows.weight)
     return FoldResult(
         means[:, n:],
         stds[:, n:],
         metrics.evaluate(rows.y, mean[:n], std[:n], sample_weight=rows.weight),
-        observe(rows.y, mean[:n], std[:n], rows.weight, held_out_score=score),
+        observe(rows.y, mean[:n], std[:n], rows.weight, held_out),
         status,
     )

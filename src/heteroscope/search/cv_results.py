@@ -29,7 +29,8 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
     """Return `cv_results_`: columns by name, one entry per point; averages are over the folds of each point.
 
     `*_test_*` are metrics of the networks before scaling. `held_out_loss` is the loss that ranks the points; with
-    `calibrate` it is computed after multiplying the std by `std_scale`.
+    `calibrate` it is computed after multiplying the std by `std_scale`. `phase` and `log_precision_spread`, which tells
+    whether the std varies, are those of the networks before their std is capped or scaled.
     """
     rule = "nll" if selection == "paper" else selection
     points = result.points
@@ -52,6 +53,7 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
             table |= {f"split{k}_test_{name}": by_fold[:, k] for k in range(len(folds))}
         table[f"mean_train_{name}"] = np.array([point.training_score(name) for point in points])
     table["rank_test_score"] = _ranks(table["held_out_loss"], table["n_folds"])
+    table["log_precision_spread"] = np.array([point.observables.log_precision_spread for point in points])
     table["phase"] = np.array([str(point.phase) for point in points])
     table["status"] = np.array([", ".join(sorted(set(point.status))) for point in points])
     return table

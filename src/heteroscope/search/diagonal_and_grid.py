@@ -53,7 +53,7 @@ class CandidateSearch:
     n_jobs : int or None, default=None
         Number of processes.
     progress : callable or None, default=None
-        Called with the number of trained models and their largest possible number.
+        Called with the number of finished steps, of all models together, and about how many there will be.
     """
 
     def __init__(
@@ -70,18 +70,28 @@ class CandidateSearch:
         self.n_jobs, self.progress = n_jobs, progress
         self.n_planned, self.n_done = 0, 0
 
-    def plan(self, n_points: int, n_finalists: int) -> None:
-        """Set the total of the progress bar: the largest possible number of models."""
+    def plan(self, n_points: Sequence[int], n_finalists: int) -> None:
+        """Set the total of the progress bar, in steps: `n_points` of each recipe, then the finalists.
+
+        Short trainings come first, so models would be no measure of time. Which recipe the finalists have is not known
+        yet: their steps are taken as the average of the recipes.
+        """
         first, *others = (len(fold.seeds) for fold in self.folds)
         left = [max(1, n_finalists - dropped) if self.calibrate else n_finalists for dropped in range(len(others))]
-        self.n_planned = n_points * first + sum(n * seeds for n, seeds in zip(left, others, strict=True))
+        average = sum(recipe.steps for recipe in self.recipes) // len(self.recipes)
+        self.n_planned = sum(n * first * recipe.steps for n, recipe in zip(n_points, self.recipes, strict=True))
+        self.n_planned += sum(n * seeds for n, seeds in zip(left, others, strict=True)) * average
 
     def evaluate(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Train every point on each of these folds."""
         before, progress = self.n_done, self.progress
-        self.n_done += len(points) * sum(len(fold.seeds) for fold in folds)
-        overall = (lambda done, _: progress(before + done, self.n_planned)) if progress else None
-        evaluated = cross_validate(folds, points, recipe, self.n_jobs, overall)
+        self.n_done += len(points) * sum(len(fold.seeds) for fold in folds) * recipe.steps
+
+        def report(done: int, _: int) -> None:
+            if progress:
+                progress(min(before + done * recipe.steps, self.n_planned), self.n_planned)
+
+        evaluated = cross_validate(folds, points, recipe, self.n_jobs, report if progress else None)
         return [cap_stds(point, folds) for point in evaluated] if self.calibrate else evaluated
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
@@ -134,7 +144,7 @@ class CandidateSearch:
         return self._finish(SearchResult(self.evaluate_on_more_folds(points, [best]), best))
 
     def _finish(self, result: SearchResult) -> SearchResult:
-        """Move the progress bar to its end, since fewer models than planned may have been trained."""
+        """Move the progress bar to its end, since the plan is an estimate."""
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
         return result
@@ -176,8 +186,8 @@ def search_diagonal(
         All points and the chosen one.
     """
     n_half = -(-n_off_diagonal // 2)
-    n_longer = (len(search.recipes) - 1) * (LONG_POINTS + 1 + LONG_REFINEMENTS + n_half)
-    search.plan(len(coarse) + n_fine + n_off_diagonal + n_longer, n_finalists)
+    n_longer = LONG_POINTS + 1 + LONG_REFINEMENTS + n_half
+    search.plan([len(coarse) + n_fine + n_off_diagonal, *[n_longer] * (len(search.recipes) - 1)], n_finalists)
     shortest = search.recipes[0]
     path = _extend(search, [], coarse, shortest)
     halves = bisect_transition(
@@ -214,7 +224,7 @@ def search_grid(search: CandidateSearch, line: Float[np.ndarray, " t"], n_finali
         All points and the chosen one.
     """
     points = [(float(rho), -float(t)) for rho in line for t in line[::-1]]
-    search.plan(len(search.recipes) * len(points), n_finalists)
+    search.plan([len(points)] * len(search.recipes), n_finalists)
     evaluated = [point for recipe in search.recipes for point in search.evaluate_on_first_fold(points, recipe)]
     return search.select(evaluated, n_finalists)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from heteroscope.core import Identity
 from heteroscope.distributions import metrics
 from heteroscope.networks import stack_members
-from heteroscope.phases import observe
+from heteroscope.phases import observe, observe_held_out
 from heteroscope.search.cross_validation import FoldResult, Point
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.folds import Fold, Folds
@@ -71,7 +71,7 @@ def _point(t: float, fit: Fit, recipe: Recipe, run: StreamRun, predict: PredictM
     sample, held = run.survey.sample, run.survey.held
     (mean,), (std,) = predict(members, sample.x, run.order.scaling)
     held_means, held_stds = predict(members, held.x, run.order.scaling)
-    score = metrics.squared_score(held.y, held_means[0], held_stds[0])
-    observables = observe(sample.y, mean, std, held_out_score=score)
+    held_out = observe_held_out(held.y, held_means[0], held_stds[0], sample.y)
+    observables = observe(sample.y, mean, std, held_out=held_out)
     result = FoldResult(held_means, held_stds, metrics.evaluate(sample.y, mean, std), observables, fit.status)
     return Point((t, -t), (result,), recipe)

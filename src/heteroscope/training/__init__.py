@@ -10,7 +10,6 @@ from heteroscope.training.streaming.rounds import StreamTraining, train_on_strea
 from heteroscope.training.streaming.stream_run import (
     SEARCH_SHARE,
     StreamRun,
-    held_out_score,
     refuse_with_stream,
     start_stream_run,
 )
@@ -34,7 +33,6 @@ __all__ = [
     "continue_partial_fit",
     "cosine_adam",
     "exchange_recipes",
-    "held_out_score",
     "mean_first_recipe",
     "partial_fits",
     "prepare_worker",

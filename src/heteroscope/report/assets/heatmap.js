@@ -285,15 +285,18 @@ class HeatMap {
     const entry = (drawn, ...words) => html("li", {}, drawn, html("span", {}, ...words));
     const keys = [];
     if (this.state.measure === "phase") {
-      for (const { name, colour } of PHASES) keys.push(entry(icon(box({ fill: colour, class: "swatch" })), phaseName(name)));
+      PHASES.forEach(({ name, colour }, code) => {
+        if (this.diagram.phases.includes(code)) keys.push(entry(icon(box({ fill: colour, class: "swatch" })), phaseName(name)));
+      });
     }
-    const words = { runaway: "runaway: no minimum", broken: "not finite", absent: "not trained yet" };
+    const runaway = this.diagram.source === "field theory" ? "runaway: descent from the flat field diverges" : "runaway: precision at its ceiling";
+    const words = { runaway, broken: "not finite", absent: "not trained yet" };
     for (const kind of Object.keys(words)) {
       if (!this.kinds.has(kind)) continue;
       keys.push(entry(icon(box({ class: "nothing" }), box({ fill: `url(#${kind}-${this.number})` })), words[kind]));
     }
     if (this.state.boundaries && this.diagram.fold.length) {
-      keys.push(entry(icon(svg("path", { d: "M0,8.5h22", class: "fold" })), "fold: end of the finite solution"));
+      keys.push(entry(icon(svg("path", { d: "M0,8.5h22", class: "fold" })), "fold: beyond it descent runs away"));
     }
     this.keys.replaceChildren(...keys);
   }

@@ -13,8 +13,6 @@ from heteroscope.core import (
     resolve_stream_batch_size,
 )
 from heteroscope.data import RowOrder, Stream, Survey, survey_stream
-from heteroscope.distributions import metrics
-from heteroscope.networks import stack_members
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.streaming.checkpoint import remember_choice, run_identity
@@ -94,12 +92,3 @@ def refuse_with_stream(y: object, sample_weight: object, schedule: object = None
         raise InputError(
             f'schedule="{schedule}" needs all rows in memory, which a stream is not: use "cosine" or "paper"'
         )
-
-
-def held_out_score(fit: Fit, run: StreamRun, predict_members: PredictMembers) -> float | None:
-    """Return the `squared_score` of the rows held out, or None if there are none."""
-    held_out = run.survey.held
-    if not len(held_out.y):
-        return None
-    (mean,), (std,) = predict_members(stack_members([fit.params]), held_out.x, run.order.scaling)
-    return metrics.squared_score(held_out.y, mean, std)
