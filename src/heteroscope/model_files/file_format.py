@@ -6,28 +6,26 @@ into `model.json`; networks, scaling and other arrays go into `arrays.npz`. `doc
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
-from heteroscope.core import DamageError, InputError, Status
+from heteroscope.core import DamageError, InputError
 from heteroscope.data import Scaling
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
+from heteroscope.model_files.json_values import JSON_READERS, Json
 from heteroscope.networks import Layer, Network, Params, check_architecture
-from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
+from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Scores, Verdict
 
 #: The only classes that a model file can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
     known.__name__: known
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
-SMALLEST, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)  # of the positive numbers
 #: Kinds of fitted attributes that `arrays.npz` holds.
 ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
 
-Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
 Arrays: TypeAlias = dict[str, np.ndarray]
 
 
@@ -140,7 +138,7 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
         elif kind in ARRAY_KINDS:
             fitted[name] = _ARRAY_READERS[kind](arrays)
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:
-            fitted[name] = _JSON_READERS[kind](state["fitted"][name])
+            fitted[name] = JSON_READERS[kind](state["fitted"][name])
     if _has_networks(type(model)):
         _check_shapes(fitted, model.n_second_outputs)
     for name, value in fitted.items():
@@ -193,93 +191,6 @@ def _restore_members(states: list[Json], arrays: Arrays, n_features: int) -> lis
     return members
 
 
-def _read_integer(value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise DamageError(f"{str(value)[:40]!r} stands where a whole number of at least 0 must be")
-    return value
-
-
-def _read_number(value: Json, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a float with low <= value <= high."""
-    number = float(value)
-    if isinstance(value, bool) or not low <= number <= high:
-        raise DamageError(f"{str(value)[:40]!r} stands where a number from {low:g} to {high:g} must be")
-    return number
-
-
-def _read_names(names: Json) -> np.ndarray:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DamageError("its feature names are no list of texts")
-    return np.array(names, dtype=object)
-
-
-def _read_observables(values: Json) -> Observables:
-    held_out = values["held_out"]
-    numbers = {name: float(value) for name, value in values.items() if name != "held_out"}
-    return Observables(**numbers, held_out=None if held_out is None else HeldOut(**_read_numbers(held_out)))
-
-
-def _read_verdict(values: Json) -> Verdict | None:
-    if values is None:
-        return None
-    parts: dict[str, Any] = {
-        name: _VERDICT_READERS[name](value) if name in _VERDICT_READERS else float(value)
-        for name, value in values.items()
-    }
-    return Verdict(**parts)
-
-
-def _read_numbers(values: Mapping[str, Json]) -> dict[str, float]:
-    return {name: float(value) for name, value in values.items()}
-
-
-def _read_named_row(values: Json) -> NamedRow:
-    number = values["number"]
-    others = _read_numbers({name: value for name, value in values.items() if name != "number"})
-    return NamedRow(number=None if number is None else _read_integer(number), **others)
-
-
-def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
-
-
-#: Parts of a verdict that are no plain numbers.
-_VERDICT_READERS: dict[str, Callable[[Json], Any]] = {
-    "n_rows": _read_integer,
-    **dict.fromkeys(("ours", "homoskedastic", "constant"), lambda values: Scores(**_read_numbers(values))),
-    **dict.fromkeys(("over_homoskedastic", "over_constant"), lambda values: Gain(**_read_numbers(values))),
-    **dict.fromkeys(("std_range", "coverage_by_std"), _read_tuple_of_floats),
-    "named": lambda rows: tuple(_read_named_row(row) for row in rows),
-}
-
-
-def _read_column(values: list[Json]) -> np.ndarray:
-    """Return integers, floats (text such as "inf" included) or, if the text is no number, words."""
-    if values and all(isinstance(value, int) for value in values):
-        return np.array(values)
-    try:
-        return np.array([float(value) for value in values])
-    except ValueError:
-        return np.array(values)
-
-
-_JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
-    FieldKind.NUMBER: _read_number,
-    FieldKind.POSITIVE: partial(_read_number, low=SMALLEST, high=LARGEST),
-    FieldKind.LIMIT: partial(_read_number, low=SMALLEST),
-    FieldKind.SHARE: partial(_read_number, low=0.0, high=1.0),
-    FieldKind.INTEGER: _read_integer,
-    FieldKind.NUMBERS: lambda values: tuple(_read_number(value) for value in values),
-    FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
-    FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},
-    FieldKind.FEATURE_NAMES: _read_names,
-    FieldKind.PHASE: lambda name: str(Phase(name)),
-    FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
-    FieldKind.OBSERVABLES: _read_observables,
-    FieldKind.VERDICT: _read_verdict,
-}
-
-
 def _read_networks(arrays: Arrays) -> Params:
     return Params(*(_read_network(arrays, name) for name in Params._fields))
 
@@ -293,6 +204,8 @@ def _read_scaling(arrays: Arrays) -> Scaling:
     found = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
     if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
         raise DamageError("its scaling holds numbers that are not finite")
+    if found["y_centre"].shape or found["y_scale"].shape or (found["x_low"] > found["x_high"]).any():
+        raise DamageError("its scaling has other shapes, or a range without numbers")
     if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
         raise DamageError("its scaling divides by a number that is not positive")
     return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
@@ -320,7 +233,7 @@ def _check_shapes(fitted: dict[str, Any], n_second_outputs: int) -> None:
     All layers must have the same number of members and finite single-precision numbers.
     """
     n_features, members, scaling = fitted["n_features_in_"], fitted["members_"], fitted["scaling_"]
-    if not scaling.x_centre.shape == scaling.x_scale.shape == (n_features,):
+    if any(part.shape != (n_features,) for part in (scaling.x_centre, scaling.x_scale, scaling.x_low, scaling.x_high)):
         raise DamageError(f"its scaling does not fit {n_features} features")
     if len(fitted.get("feature_names_in_", range(n_features))) != n_features:
         raise DamageError(f"its feature names do not fit {n_features} features")

@@ -43,12 +43,12 @@ from heteroscope.data import TableEncoder
 from heteroscope.estimators import GaussianRegressor
 from heteroscope.model_files.file_format import (
     Arrays,
-    Json,
     collect_arrays,
     describe,
     refuse_unknown,
     restore,
 )
+from heteroscope.model_files.json_values import Json
 
 FORMAT = 1  # number of the file format; a reader refuses a higher one
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
