@@ -142,6 +142,7 @@ def open_store(folder: Path, template: xr.Dataset, settings: Identity) -> Iterat
                 _refuse_other_settings(folder, settings)
                 repair_store(plan)
             else:
+                remove_rounds(folder)  # of a diagram that was removed
                 create_store(plan)
             store = _open(path, variables, (template.sizes["rho"], template.sizes["seed"]))
             if store.damaged:

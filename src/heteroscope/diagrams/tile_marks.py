@@ -75,8 +75,9 @@ class TileMarks:
     def remove(self, tile: Tile) -> None:
         """Remove the mark of a tile, which then counts as not done."""
         mark = self._mark(tile)
-        mark.unlink(missing_ok=True)
-        sync_folder(mark.parent)
+        if mark.exists():
+            mark.unlink()
+            sync_folder(mark.parent)
 
     def _mark(self, tile: Tile) -> Path:
         row, seed = tile
