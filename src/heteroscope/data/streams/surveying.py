@@ -9,7 +9,7 @@ neighbouring rows of a file are often similar.
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -203,7 +203,7 @@ def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
         return None
     if not same_identity(content["identity"], wanted):
         return None
-    found = {name: stored[f"scaling_{name}"] for name in Scaling._fields}
+    found: dict[str, Any] = {name: stored[f"scaling_{name}"] for name in Scaling._fields}
     scaling = Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
     sample, held = (
         Rows(stored[f"{name}_x"], stored[f"{name}_y"], np.ones(len(stored[f"{name}_y"]))) for name in ("sample", "held")
