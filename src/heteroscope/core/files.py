@@ -12,8 +12,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import filelock
 
@@ -72,7 +72,7 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def open_regular(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+def open_regular(path: Path, most_bytes: int) -> Iterator[BufferedReader]:
     """Open a regular file of at most `most_bytes` to read; raise a `DamageError` for anything else.
 
     A pipe would wait for ever, and a device such as /dev/zero never ends.

@@ -201,7 +201,7 @@ def _read_network(arrays: Arrays, name: str) -> Network:
 
 
 def _read_scaling(arrays: Arrays) -> Scaling:
-    found = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
+    found: dict[str, Any] = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
     if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
         raise DamageError("its scaling holds numbers that are not finite")
     if found["y_centre"].shape or found["y_scale"].shape or (found["x_low"] > found["x_high"]).any():
