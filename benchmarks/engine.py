@@ -20,7 +20,7 @@ from heteroscope import datasets
 from heteroscope.core.grids import NETWORK_GRID
 from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
+from heteroscope.networks import PRECISION_FLOOR, UNIT_PRECISION_BIAS, Architecture
 from heteroscope.networks.objectives import joint_objective
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.schedules import cosine_adam

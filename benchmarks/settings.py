@@ -15,8 +15,8 @@ from scipy.optimize import minimize_scalar
 from heteroscope import datasets
 from heteroscope.data.rows import Rows
 from heteroscope.distributions import metrics
+from heteroscope.networks import Architecture
 from heteroscope.networks.ensemble import moment_match, predict_members, stack_members
-from heteroscope.networks.model import Architecture
 from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.schedules import cosine_adam

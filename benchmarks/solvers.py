@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.stages import Stage
 from heteroscope.training.steps import Job, init_model, lanes, train_on_rows, with_new_optimiser

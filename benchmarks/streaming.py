@@ -26,7 +26,7 @@ from heteroscope.data.rows import Batch, Rows
 from heteroscope.datasets.climsim import N_ROWS, PAPER, climsim_stream, draw_test_rows
 from heteroscope.datasets.climsim_generated import generate_climsim, truth
 from heteroscope.distributions import metrics
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.stages import Stage
 from heteroscope.training.steps import Job, init_model, take_steps, with_new_optimiser

@@ -19,7 +19,7 @@ from heteroscope import datasets, open_diagram, phase_diagram
 from heteroscope.core.grids import NETWORK_GRID
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.resumable_store import CODES, NAME, DiagramStore, open_store
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.plots import diagonal_slices, diagram_array, phase_maps, schematic
 from heteroscope.report import write_report
 from heteroscope.training.recipes import mean_first_recipe

@@ -20,6 +20,7 @@ import pytest
 from heteroscope import HeteroskedasticRegressor, load_model, open_diagram, phase_diagram, save_model
 from heteroscope.core.errors import FarRowsWarning, InputError, StoreWarning
 from heteroscope.data import open_stream, survey_stream
+from heteroscope.model_files import load_bundle
 from tests.cli.commands import POINT, run, table
 from tests.power_cut import PowerCut, PowerFailure
 
@@ -121,13 +122,13 @@ def damaged_sweep(place, chance, sweep, **_):
 def cut_while_a_model_is_replaced(place, chance, model, **_):
     root = place / "disk"
     save_model(model, root / "model")
-    other = load_model(root / "model")
+    other = load_bundle(root / "model").model
     other.std_scale_ = 2.0
     with pytest.MonkeyPatch.context() as patch, suppress(PowerFailure):
         cut = PowerCut(root, patch, chance.randrange(1, 8))
         save_model(other, root / "model")
     after = cut.disk(place / "after", chance.choice(["synced", "names", "some"]), chance.random())
-    assert load_model(after / "model").std_scale_ in (1.0, 2.0)
+    assert load_bundle(after / "model").model.std_scale_ in (1.0, 2.0)
 
 
 def cut_while_a_sweep_runs(place, chance, sweep, **_):

@@ -19,8 +19,8 @@ from scipy.special import logit
 from heteroscope import datasets
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
+from heteroscope.networks import Architecture
 from heteroscope.networks.ensemble import predict_members, stack_members
-from heteroscope.networks.model import Architecture
 from heteroscope.phases.labels import label, observe, observe_held_out
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.steps import Job

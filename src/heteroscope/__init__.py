@@ -1,17 +1,16 @@
 """Regression that knows how sure it is, and that tells which phase a model is in before it is trusted."""
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from heteroscope import datasets, field, plots
     from heteroscope.diagrams import field_diagram, open_diagram, phase_diagram
     from heteroscope.distributions import metrics
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import load_model, save_model
 
-__version__ = version("heteroscope")
 __all__ = [
     "HeteroskedasticRegressor",
     "HeteroskedasticRegressorCV",
@@ -42,6 +41,8 @@ _PACKAGES = ("datasets", "field", "plots")
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("heteroscope")
     if name in _PACKAGES:
         return import_module(f"heteroscope.{name}")
     if name not in _HOMES:

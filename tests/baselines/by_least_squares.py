@@ -3,7 +3,7 @@
 import numpy as np
 
 from heteroscope.core.status import Status
-from heteroscope.networks.model import UNIT_PRECISION_BIAS, Layer, Params
+from heteroscope.networks import UNIT_PRECISION_BIAS, Layer, Params
 from heteroscope.training.tile import Fit
 
 

@@ -19,7 +19,7 @@ from heteroscope.core.regularisation import strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import merge_rows
 from heteroscope.distributions.metrics import nll
-from heteroscope.networks.model import Layer, Params
+from heteroscope.networks import Layer, Params
 from heteroscope.phases.labels import Phase
 from heteroscope.training.tile import Fit
 

@@ -6,7 +6,7 @@ import pytest
 from heteroscope.baselines import FaithfulRegressor
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import merge_rows
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.networks.objectives import mean_objective
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.schedules import cosine_adam

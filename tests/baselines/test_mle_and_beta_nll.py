@@ -11,7 +11,7 @@ from heteroscope.baselines.mle_and_beta_nll import BetaNLL
 from heteroscope.baselines.second_network import precision_head, variance_head
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
+from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import gaussian_nll, joint_objective
 
 UNPENALISED = Strengths(1.0, 0.0, 0.0)

@@ -14,7 +14,7 @@ from heteroscope.baselines.second_network import share_trunk
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
+from heteroscope.networks import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
 
 SETTINGS = {"held_out": 0, "random_state": 0}
 

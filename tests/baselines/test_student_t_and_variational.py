@@ -11,7 +11,7 @@ from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
 from heteroscope.distributions import metrics
-from heteroscope.networks.model import Layer, Params
+from heteroscope.networks import Layer, Params
 
 
 @pytest.mark.parametrize("df", [2.2, 5.0, 80.0])

@@ -1,8 +1,9 @@
 """Merged rows carry the same information as the rows they came from."""
 
 import numpy as np
+import pytest
 
-from heteroscope.data.rows import merge_rows
+from heteroscope.data.rows import Rows, merge_rows
 
 
 def test_identical_rows_become_one_of_their_summed_weight():
@@ -42,3 +43,32 @@ def test_scaling_matches_scikit_learn():
     batch = rows.batch(scaling)
     np.testing.assert_allclose(np.average(batch.y, weights=rows.weight), 0, atol=1e-6)
     np.testing.assert_allclose(np.average(np.square(batch.y), weights=rows.weight), 1, rtol=1e-5)
+
+
+def rows_of(y, weight=None):
+    y = np.asarray(y, float)
+    return Rows(np.zeros((len(y), 1)), y, np.ones(len(y)) if weight is None else np.asarray(weight, float))
+
+
+def test_wild_targets_are_left_out_and_no_others():
+    y = np.random.default_rng(0).normal(size=500)
+    wild = np.where(np.arange(500) % 100 == 0, 100.0, y)
+    fences = rows_of(wild).target_fences()
+    assert 35 < fences[1] < 50
+    np.testing.assert_array_equal(rows_of(wild).within(fences).y, y[wild < 50])
+    ignoring = rows_of(wild).ignoring_beyond(fences)
+    np.testing.assert_array_equal(ignoring.weight, wild < 50)
+    np.testing.assert_array_equal(ignoring.y, wild)
+    np.testing.assert_array_equal(rows_of(y).within(rows_of(y).target_fences()).y, y)
+    alone = rows_of([100.0])
+    np.testing.assert_array_equal(alone.ignoring_beyond(fences).weight, alone.weight)
+
+
+@pytest.mark.parametrize("y", [np.repeat([0.0, 1.0, 50.0], [80, 19, 1]), np.exp(np.linspace(-9, 9, 200))])
+def test_zeros_and_skewed_targets_have_no_outlying_ones(y):
+    assert rows_of(y).target_fences() == (-np.inf, np.inf)
+
+
+def test_fences_count_weights_as_repetitions():
+    y, weight = np.random.default_rng(1).normal(size=40), np.random.default_rng(2).integers(1, 4, 40)
+    assert rows_of(y, weight).target_fences() == rows_of(np.repeat(y, weight)).target_fences()

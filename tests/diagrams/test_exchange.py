@@ -8,7 +8,7 @@ from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import Scaling
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
 from heteroscope.diagrams.sources import DiagramRows
-from heteroscope.networks.model import Architecture, init_params
+from heteroscope.networks import Architecture, init_params
 from heteroscope.training.tile import Fit
 
 

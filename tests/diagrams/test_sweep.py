@@ -20,8 +20,8 @@ from heteroscope.data.rows import Rows
 from heteroscope.diagrams.resumable_store import NAME, ROUNDS
 from heteroscope.diagrams.tile_marks import DONE
 from heteroscope.distributions import metrics
+from heteroscope.networks import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.networks.ensemble import predict_members, stack_members
-from heteroscope.networks.model import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, train

@@ -77,7 +77,7 @@ def edit_arrays(folder, **changed):
 
 def refused(folder):
     with pytest.raises(InputError) as caught:
-        load_model(folder)
+        load_bundle(folder)
     message = str(caught.value)
     assert "\n" not in message
     assert ": " in message, "a cause and, after a colon, a cure"
@@ -90,12 +90,12 @@ def test_a_loaded_point_model_is_the_same_to_the_last_bit(point_model, folder):
     for ours, theirs in zip(point_model.predict_parts(x), loaded.predict_parts(x), strict=True):
         np.testing.assert_array_equal(ours, theirs)
     np.testing.assert_array_equal(point_model.predict_quantiles(x, [0.1, 0.9]), loaded.predict_quantiles(x, [0.1, 0.9]))
-    assert type(loaded) is HeteroskedasticRegressor
     assert loaded.get_params() == point_model.get_params()
     assert loaded.diagnose() == point_model.diagnose()
     assert loaded.observables_ == point_model.observables_
     assert loaded.status_ == point_model.status_
-    assert set(vars(loaded)) == set(vars(point_model))
+    assert type(loaded.estimator) is HeteroskedasticRegressor
+    assert set(vars(loaded.estimator)) == set(vars(point_model))
 
 
 def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_path):
@@ -108,7 +108,7 @@ def test_a_loaded_search_keeps_its_path_and_its_feature_names(search_model, tmp_
     assert loaded.held_out_scores_ == search_model.held_out_scores_
     assert loaded.verdict_ == search_model.verdict_
     assert loaded.best_index_ == search_model.best_index_
-    assert set(vars(loaded)) == set(vars(search_model))
+    assert set(vars(loaded.estimator)) == set(vars(search_model))
 
 
 def test_parameters_that_json_cannot_hold_come_back_as_defaults_and_are_noted(search_model, tmp_path):
@@ -214,13 +214,13 @@ def test_after_a_power_cut_there_is_the_old_model_or_the_new_one(point_model, tm
     x, _ = rows()
     root = tmp_path / "disk"
     folder = save_model(point_model, root / "model")
-    other = load_model(folder)
+    other = load_bundle(folder).model
     other.std_scale_ = 2.0
     other.members_.mean[-1].bias[:] += 1.0
     with monkeypatch.context() as patch, suppress(PowerFailure):
         cut = PowerCut(root, patch, last)
         save_model(other, folder)
-    found = load_model(cut.disk(tmp_path / "after", kept) / "model")
+    found = load_bundle(cut.disk(tmp_path / "after", kept) / "model").model
     assert found.std_scale_ in ((1.0, 2.0) if last else (2.0,))
     np.testing.assert_array_equal(found.predict(x), (point_model if found.std_scale_ == 1.0 else other).predict(x))
     save_model(point_model, tmp_path / "after" / "model")
@@ -228,7 +228,7 @@ def test_after_a_power_cut_there_is_the_old_model_or_the_new_one(point_model, tm
 
 
 def test_a_reader_never_finds_a_mixture_or_nothing_while_models_are_replaced(point_model, folder):
-    other = load_model(folder)
+    other = load_bundle(folder).model
     other.std_scale_ = 2.0
     other.members_.mean[-1].bias[:] += 1.0
 
@@ -240,7 +240,7 @@ def test_a_reader_never_finds_a_mixture_or_nothing_while_models_are_replaced(poi
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):
-        found = load_model(folder)
+        found = load_bundle(folder).model
         model = point_model if found.std_scale_ == 1.0 else other
         np.testing.assert_array_equal(found.members_.mean[-1].bias, model.members_.mean[-1].bias)
     assert sorted(path.name for path in folder.iterdir()) == [ARRAYS, DESCRIPTION]
@@ -430,7 +430,7 @@ def test_a_file_cannot_replace_methods(folder):
 
 
 def test_shapes_that_do_not_chain_are_refused(point_model, tmp_path):
-    broken = load_model(save_model(point_model, tmp_path / "model"))
+    broken = load_bundle(save_model(point_model, tmp_path / "model")).model
     first = broken.members_.mean[0]
     layers = (first._replace(bias=first.bias[:, :-1]), *broken.members_.mean[1:])
     broken.members_ = broken.members_._replace(mean=layers)

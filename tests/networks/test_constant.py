@@ -8,6 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
+from heteroscope.networks import Architecture, apply_network, init_params, predict_mean, predict_precision
 from heteroscope.networks.constant import (
     collapse_networks,
     constant_params,
@@ -16,7 +17,6 @@ from heteroscope.networks.constant import (
     hold_constant,
     settle_levels,
 )
-from heteroscope.networks.model import Architecture, apply_network, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import joint_objective
 
 BOTH = ("mean", "precision")

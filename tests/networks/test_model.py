@@ -7,7 +7,7 @@ import pytest
 from scipy.special import erf
 
 from heteroscope.core.errors import InputError
-from heteroscope.networks.model import (
+from heteroscope.networks import (
     ACTIVATIONS,
     PRECISION_FLOOR,
     Architecture,

@@ -7,7 +7,7 @@ from scipy import stats
 
 from heteroscope.core.regularisation import logits, strengths
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
+from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import gaussian_nll, joint_objective, mean_objective, weight_norm
 
 RHO, GAMMA = 0.7, 0.2

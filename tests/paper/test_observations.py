@@ -6,9 +6,11 @@ import xarray as xr
 
 from heteroscope.paper.exhibits import FIELD
 from heteroscope.paper.observations import (
+    OWN,
     crossing_table,
     crossing_verdict,
     flat_share,
+    observations,
     spread_by_phase,
     steepest_step,
 )
@@ -25,7 +27,8 @@ def labelled(on_diagonal, nll):
         scores[k, 2 - k, :, 1] = score
     cell = ("rho", "gamma", "seed")
     return xr.Dataset(
-        {"phase": (cell, phase.astype(str)), "nll": ((*cell, "split"), scores)},
+        {"phase": (cell, phase.astype(str))}
+        | dict.fromkeys(("nll", "mean_mse", "std_mse"), ((*cell, "split"), scores)),
         coords={"rho": RHOS, "gamma": RHOS, "split": ["train", "test"]},
     )
 
@@ -34,11 +37,12 @@ def test_points_of_the_diagonal_that_most_seeds_label_s_are_counted():
     crossed = labelled([["U_I"] * 3, ["S", "S", "O_I"], ["S", "O_I", "O_I"]], [1.0, 0.5, 2.0])
     missed = labelled([["U_I"] * 3, ["O_I"] * 3, ["O_I"] * 3], [1.0, np.nan, 2.0])
     table = crossing_table({FIELD: crossed, "Sine": crossed, "Yacht": missed})
-    assert table.iloc[1].tolist() == ["Sine", "1 of 3", "0.5", "0.5", "0.5", "S"]
-    assert table.iloc[2].tolist() == ["Yacht", "0 of 3", "-", "-", "0.1", "U_I"]
+    assert table.iloc[1].tolist() == ["Sine", "1 of 3", "0.5", "0.5", "0.5", "S", "0.5", "0.5", "yes"]
+    assert table.iloc[2].tolist() == ["Yacht", "0 of 3", "-", "-", "0.1", "U_I", "0.1", "0.1", "no"]
     text = crossing_verdict(table)
     assert "contradicted. It does in 1 of 2 sets of networks, not on Yacht" in text
     assert "is an S in 1." in text
+    assert "both lowest inside the line in 1 of 2 sets" in text
     assert "confirmed. It does in 1 of 1" in crossing_verdict(table.iloc[:2])
 
 
@@ -74,7 +78,7 @@ def made_up(values, gammas, rhos, **other):
     variables = {
         name: (("rho", "gamma", "seed", "split"), np.stack([one] * 2, -1)[:, :, None]) for name, one in other.items()
     }
-    variables |= {"phase": (("rho", "gamma", "seed"), np.full((*shape, 1), "S"))}
+    variables |= {"phase": (("rho", "gamma", "seed"), np.full((*shape, 1), "S", "<U4"))}
     variables["status"] = (("rho", "gamma", "seed"), np.full((*shape, 1), "converged"))
     return xr.Dataset(variables, {"rho": rhos, "gamma": gammas, "seed": [0], "split": ["train", "test"]})
 
@@ -94,3 +98,20 @@ def test_flat_cells_are_counted_and_runaways_are_not_flat():
     energy = np.array([[0.0, 1e-4, 2e-3], [np.nan, 5.0, 1e-9]])
     diagram = made_up(energy, [0.1, 0.5, 0.9], [0.1, 0.5], mean_energy=energy)
     assert flat_share(diagram, "mean_energy") == 3 / 6
+
+
+def test_each_set_is_compared_with_the_theory_of_its_own_rows():
+    rhos = [0.1, 0.5, 0.9]
+    energy = np.ones((3, 3))
+    networks = made_up(energy, rhos, rhos, mean_mse=np.diag([1.0, 0.5, 0.0])[::-1], mean_energy=energy)
+    networks["precision_energy"] = networks["mean_energy"]
+    networks["phase"][:2] = "U_I"
+    other = networks.copy(deep=True)
+    other["phase"][:] = "O_I"
+    output = observations({FIELD: other, "Sine": networks, "Power": networks, f"{OWN}Sine": networks})
+    table = output.table.set_index("set")
+    assert table.loc["Sine", "labels as in its theory, %"] == 100
+    assert table.loc["Sine", "kappa"] == 1.0
+    assert table.loc["Sine", "shift"] == "(+0.0, +0.0)"
+    assert table.loc["Power", "labels as in its theory, %"] == "-"
+    assert "in 1 of 1 sets" in output.verdict

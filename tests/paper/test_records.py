@@ -46,7 +46,7 @@ def test_a_recorded_diagram_has_all_its_cells(name):
     assert int((found["phase"] != "").sum()) == len(points) * n_seeds
 
 
-@pytest.mark.parametrize(("alpha", "phase"), [(1e-2, "S"), (1e-3, "O_I"), (1e-4, "O_I")])
+@pytest.mark.parametrize(("alpha", "phase"), [(1e-1, "U_I"), (1e-3, "O_I"), (1e-4, "O_I")])
 def test_where_the_precision_is_constant_alpha_alone_decides(alpha, phase):
     """What the exchange of models is for: cells of one alpha = gamma (1 - rho) / rho pose one problem."""
     networks = EXHIBITS["boundary"].parts(SCALES["full"])["Networks"]

@@ -9,6 +9,7 @@ from heteroscope.diagrams.dataset import PHASES, S_ADAPTS
 from heteroscope.phases.labels import Phase
 from heteroscope.plots import save_figure, schematic
 from heteroscope.plots.cells import read_cells
+from heteroscope.plots.fits import RUNAWAY_LIMIT
 from heteroscope.plots.regions import typical_cells
 from heteroscope.plots.style import PHASE_NAMES
 
@@ -99,11 +100,11 @@ def test_runaway_networks_are_hatched_cell_by_cell(networks, hatched_cells):
     np.testing.assert_array_equal(hatched_cells(main, diagram.rho.values, diagram.gamma.values), expected)
 
 
-def test_a_phase_of_runaways_alone_says_that_there_is_no_fit(theory):
+def test_a_runaway_of_the_theory_is_drawn_as_the_limit_of_its_descent(theory):
     diagram = theory()
     diagram["phase"] = diagram["phase"].where((diagram.phase != "O_I") | (diagram.status == "runaway"), "S")
     figure = schematic(diagram)
-    assert [text.get_text() for text in fits(figure)[-1].texts] == ["runaway: no finite fit"]
+    assert [text.get_text() for text in fits(figure)[-1].texts] == [RUNAWAY_LIMIT]
     figure.draw_without_rendering()
     schematic(theory(n_features=2)).draw_without_rendering()
 

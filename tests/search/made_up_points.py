@@ -4,7 +4,7 @@ import numpy as np
 
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Rows
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.phases.labels import HeldOut, Observables
 from heteroscope.search import Fold, Point
 from heteroscope.search.cross_validation import FoldResult

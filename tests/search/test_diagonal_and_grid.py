@@ -9,7 +9,7 @@ from heteroscope import datasets
 from heteroscope.core.grids import diagonal_logits
 from heteroscope.core.regularisation import alpha_beta
 from heteroscope.data.rows import Rows
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.search import (
     CandidateSearch,
     Fold,
@@ -21,7 +21,7 @@ from heteroscope.search import (
     search_grid,
     std_scale,
 )
-from heteroscope.search.cross_validation import cap_stds
+from heteroscope.search.cross_validation import cap_predictions
 from heteroscope.search.diagonal_and_grid import (
     add_off_diagonal_points,
     bisect_transition,
@@ -189,9 +189,9 @@ def test_no_std_is_believed_beyond_the_range_of_the_targets(folds, searched):
     huge = point._replace(results=tuple(result._replace(stds=result.stds * 1e4) for result in point.results))
     assert all(
         np.all(result.stds == fold.training.y.max() - fold.training.y.min())
-        for fold, result in zip(folds, cap_stds(huge, folds).results, strict=True)
+        for fold, result in zip(folds, cap_predictions(huge, folds).results, strict=True)
     )
-    np.testing.assert_array_equal(cap_stds(point, folds).held_out, point.held_out)
+    np.testing.assert_array_equal(cap_predictions(point, folds).held_out, point.held_out)
 
 
 def test_held_out_scores_are_of_the_scaled_std_over_all_folds(folds, searched):

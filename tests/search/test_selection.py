@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from heteroscope.core.errors import InputError
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.search.selection import choose, choose_finalists, held_out_mean_mse, paper_midpoint, row_loss
 from heteroscope.training.recipes import mean_first_recipe
 from tests.search.made_up_points import FLAT, FOLDS, MEMORISED, RANDOM, N, Y, point

@@ -8,8 +8,8 @@ import pytest
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Batch
+from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.constant import constant_params, hold_constant
-from heteroscope.networks.model import Architecture, init_params, predict_mean, predict_precision
 from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training.inspection import (
     RUNAWAY_LOG_PRECISION,

@@ -7,8 +7,8 @@ import pytest
 from heteroscope.core.errors import InputError
 from heteroscope.core.regularisation import strengths
 from heteroscope.data.rows import Batch
+from heteroscope.networks import Architecture, init_params, predict_mean
 from heteroscope.networks.constant import hold_constant
-from heteroscope.networks.model import Architecture, init_params, predict_mean
 from heteroscope.networks.objectives import first_mean_objective, joint_objective, mean_objective
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.schedules import Linear, Triangular2, paper_adam

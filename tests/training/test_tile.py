@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from heteroscope.core.regularisation import logits, strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Batch
+from heteroscope.networks import Architecture, predict_mean, predict_precision
 from heteroscope.networks.constant import constant_params, hold_constant
-from heteroscope.networks.model import Architecture, predict_mean, predict_precision
 from heteroscope.networks.objectives import joint_objective, mean_objective
 from heteroscope.training import steps, tile
 from heteroscope.training.adam import Adam

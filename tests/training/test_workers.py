@@ -16,7 +16,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Batch
-from heteroscope.networks.model import Architecture
+from heteroscope.networks import Architecture
 from heteroscope.training.recipes import mean_first_recipe
 from heteroscope.training.steps import Job
 from heteroscope.training.workers import Task, pad, train

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
-_SEARCH_ONLY = {"selection": "--selection", "cv": "--folds"}  # parameters that only the search has
+# Parameters that only the search has.
+_SEARCH_ONLY = {"selection": "--selection", "family": "--family", "cv": "--folds"}
 _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
@@ -40,6 +41,7 @@ _BATCH = "auto: half of the rows, at most 128; beyond 2,000 rows 256"
 _COUNT = IntegerOrAuto()
 _FOLDS_HELP = "Cross-validation folds; auto is 5 for up to 2,000 rows, and for more rows one fifth held out once."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
+_FAMILIES = click.Choice(["auto", "gaussian", "student-t"])
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
 
@@ -66,6 +68,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option(
     "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
 )
+@_estimator_option("--family", "family", "auto", type=_FAMILIES, help="Predictive distribution.")
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")

@@ -7,6 +7,9 @@ from jaxtyping import Float, Int
 
 from heteroscope.data.scaling import Scaling, fit_scaling
 
+FENCE = 30.0  # interquartile ranges beyond the quartiles, 40 standard deviations of a Gaussian
+RARE = 0.02  # largest share of rows that can be wild
+
 if TYPE_CHECKING:  # only annotations name JAX, so that this package does not import it
     from jax import Array
 
@@ -29,6 +32,28 @@ class Rows(NamedTuple):
     def take(self, index: Int[np.ndarray, "_"]) -> "Rows":
         """Return the rows with these numbers."""
         return Rows(self.x[index], self.y[index], self.weight[index])
+
+    def target_fences(self) -> tuple[float, float]:
+        """Return bounds beyond which a target is wild: FENCE interquartile ranges beyond the quartiles.
+
+        They are infinite if the middle half of the targets does not vary, or if more than RARE of the rows lie beyond:
+        such a target is skewed, and its largest values are what it is about.
+        """
+        low, high = np.quantile(self.y, [0.25, 0.75], weights=self.weight, method="inverted_cdf")
+        reach = FENCE * float(high - low)
+        wild = (self.y < low - reach) | (self.y > high + reach)
+        if reach == 0 or np.average(wild, weights=self.weight) > RARE:
+            return -np.inf, np.inf
+        return float(low) - reach, float(high) + reach
+
+    def within(self, fences: tuple[float, float]) -> "Rows":
+        """Return the rows whose targets lie within the bounds."""
+        return self.take(np.flatnonzero((self.y >= fences[0]) & (self.y <= fences[1])))
+
+    def ignoring_beyond(self, fences: tuple[float, float]) -> "Rows":
+        """Return all rows, with weight zero for targets beyond the bounds, unless no weight would be left."""
+        weight = np.where((self.y >= fences[0]) & (self.y <= fences[1]), self.weight, 0.0)
+        return self._replace(weight=weight) if weight.any() else self
 
     def scaling(self) -> Scaling:
         """Return the weighted centre and scale of inputs and targets."""

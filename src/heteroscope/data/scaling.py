@@ -44,10 +44,14 @@ class Scaling(NamedTuple):
         """Return the same scaling for a fit that has also seen these inputs."""
         return self._replace(x_low=np.minimum(self.x_low, x.min(axis=0)), x_high=np.maximum(self.x_high, x.max(axis=0)))
 
-    def _within_reach(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
+    def edges(self) -> tuple[Float[np.ndarray, " feature"], Float[np.ndarray, " feature"]]:
+        """Return the lower and the upper edges of the box of twice the width of the fit's inputs."""
         # A column that did not vary may differ by rounding.
         reach = np.maximum((self.x_high - self.x_low) / 2, ROUNDING * np.abs(self.x_low))
-        return np.clip(x, self.x_low - reach, self.x_high + reach)
+        return self.x_low - reach, self.x_high + reach
+
+    def _within_reach(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
+        return np.clip(x, *self.edges())
 
 
 def fit_scaling(

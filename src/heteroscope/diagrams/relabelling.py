@@ -49,15 +49,17 @@ def observables(diagram: xr.Dataset, which: Bool[np.ndarray, "rho gamma seed"]) 
 
     mse, std_mse, nll, scores = (chosen(name) for name in ("mean_mse", "std_mse", "nll", "squared_score"))
     constant_mse, constant_nll = (diagram[f"constant_{name}"].values.astype(float) for name in CONSTANT_SCORES)
-    training = {
-        "mean_spread": chosen("mean_spread"),
-        "residual_share": mse[0] / constant_mse[0],
-        "log_precision_spread": chosen("log_precision_spread"),
-        "std_mismatch": np.where(mse[0] > 0, std_mse[0] / np.where(mse[0] > 0, mse[0], 1.0), np.inf),
-        "training_score": scores[0],
-    }
-    rows = [dict(zip(training, map(float, row), strict=True)) for row in zip(*training.values(), strict=True)]
+    has_residuals = mse[0] > 0
+    std_mismatch = np.where(has_residuals, std_mse[0] / np.where(has_residuals, mse[0], 1.0), np.inf)
+    training = (
+        chosen("mean_spread"),
+        mse[0] / constant_mse[0],
+        chosen("log_precision_spread"),
+        std_mismatch,
+        scores[0],
+    )
+    found = [Observables(*map(float, row)) for row in zip(*training, strict=True)]
     if len(mse) == 1 or not np.isfinite(constant_nll[1]):
-        return [Observables(**row) for row in rows]
+        return found
     held_out = zip(scores[1], mse[1] / constant_mse[1], constant_nll[1] - nll[1], strict=True)
-    return [Observables(**row, held_out=HeldOut(*map(float, test))) for row, test in zip(rows, held_out, strict=True)]
+    return [one._replace(held_out=HeldOut(*map(float, test))) for one, test in zip(found, held_out, strict=True)]

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from heteroscope.core import InputError, Parameter, Status
+from heteroscope.core import InputError, Status
 from heteroscope.data import ROUNDING, Rows, Scaling, merge_rows
-from heteroscope.estimators.far_rows import check_far_rows, widen_far_rows
+from heteroscope.distributions import check_levels, interval_levels
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, FittedFields
 from heteroscope.networks import (
     Architecture,
@@ -24,6 +24,7 @@ from heteroscope.networks import (
     check_architecture,
     moment_match,
     predict_members,
+    predict_with_far_rows,
     stack_members,
 )
 from heteroscope.phases import HeldOut, label, observe
@@ -109,9 +110,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         lower, upper : ndarray of shape (n_rows,)
             The ends of the intervals, in the units of the target.
         """
-        if not 0.0 < coverage < 1.0:
-            raise InputError(Parameter("coverage"), f" must lie strictly between 0 and 1, got {coverage!r}")
-        lower, upper = self.predict_quantiles(X, [(1 - coverage) / 2, (1 + coverage) / 2]).T
+        lower, upper = self.predict_quantiles(X, interval_levels(coverage)).T
         return lower, upper
 
     def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
@@ -129,11 +128,9 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows, n_quantiles)
             One column per quantile, in the units of the target.
         """
-        wanted = np.atleast_1d(np.asarray(quantiles, float))
-        if not wanted.size or not np.all((wanted > 0) & (wanted < 1)):
-            raise InputError(f"quantiles must lie strictly between 0 and 1, got {quantiles!r}")
+        levels = check_levels(quantiles)
         forecast = self.pred_dist(X)
-        return np.column_stack([forecast.ppf(level) for level in wanted])
+        return np.column_stack([forecast.ppf(level) for level in levels])
 
     def pred_dist(self, X: Inputs) -> rv_frozen:
         """Return the predictive distribution of each row.
@@ -165,13 +162,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """Predict rows, those far outside the fit with a wider std and a warning; `first` numbers the first one."""
         if not hasattr(self, "scaling_"):  # the members of an ensemble do this
             return self._combine(x)
-        with np.errstate(over="ignore", invalid="ignore"):
-            prediction = self._combine(x)
-        outside = self.scaling_.outside(x)
-        prediction = widen_far_rows(prediction, outside, self.scaling_.y_scale)
-        names = [str(name) for name in getattr(self, "feature_names_in_", range(x.shape[1]))]
-        check_far_rows(prediction, x, outside, self.scaling_, names, first)
-        return prediction
+        return predict_with_far_rows(self._combine, x, self.scaling_, getattr(self, "feature_names_in_", None), first)
 
     def _check_fit_input(self, X: Inputs, y: ArrayLike | None, sample_weight: ArrayLike | None) -> tuple[Rows, Rows]:
         """Return the rows as given, for splitters that use row numbers, and merged, for everything else."""

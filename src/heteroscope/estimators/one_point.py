@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
+from scipy.stats.distributions import rv_frozen
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,10 +21,11 @@ from heteroscope.core import (
     resolve_stream_batch_size,
 )
 from heteroscope.data import Rows, Scaling, Stream
+from heteroscope.distributions import frozen
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
-from heteroscope.networks import Prediction, stack_members
+from heteroscope.networks import FittedEnsemble, Prediction, stack_members
 from heteroscope.phases import Diagnosis, HeldOut, Verdict, diagnose, observe_held_out
 from heteroscope.search import Fold, Logits, check_share, held_out_fold, judge_folds, stream_fold
 from heteroscope.training import (
@@ -111,9 +113,37 @@ class PointRegressor(StreamRegressor):
         super()._keep_members(fits)
         self.std_scale_ = 1.0
 
+    def ensemble(self) -> FittedEnsemble:
+        """Return all that predictions read: NumPy arrays and numbers; a loaded model reads the same from its files.
+
+        Returns
+        -------
+        FittedEnsemble
+            Networks, scaling, bounds and the degrees of freedom.
+        """
+        check_is_fitted(self)
+        return FittedEnsemble(self.members_, self.scaling_, self.activation, self.std_scale_)
+
+    def pred_dist(self, X: Inputs) -> rv_frozen:
+        """Return the predictive distribution of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features) or Stream
+            The rows.
+
+        Returns
+        -------
+        scipy.stats.rv_frozen
+            A frozen `scipy.stats.norm` with one entry per row, or a `scipy.stats.t` of the same std if the search has
+            found heavy tails.
+        """
+        mean, std = self.predict(X, return_std=True)
+        return frozen(mean, std, self.ensemble().df)
+
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Moment-match the members into one Gaussian per row and multiply its std by `std_scale_`."""
-        return super()._combine(x).scaled(self.std_scale_)
+        return self.ensemble().predict(x)
 
 
 class HeteroskedasticRegressor(PointRegressor):

@@ -18,7 +18,7 @@ from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, memb
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
 from heteroscope.estimators.one_point import PointRegressor
 from heteroscope.estimators.streams import refuse_store
-from heteroscope.networks import Params, widest_std
+from heteroscope.networks import FittedEnsemble, Params, mean_bounds, widest_std
 from heteroscope.search import (
     MEMBERS_PER_FOLD,
     SELECTIONS,
@@ -27,16 +27,17 @@ from heteroscope.search import (
     Fold,
     Point,
     SearchResult,
+    check_family,
+    choose_tails,
+    final_std_scale,
     held_out_scores,
     judge_folds,
     make_folds,
     results_table,
-    scale_for_all_rows,
     search_diagonal,
     search_grid,
     search_stream,
     share_of_more_members,
-    std_scale,
     stream_fold,
 )
 from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
@@ -73,8 +74,14 @@ class HeteroskedasticRegressorCV(PointRegressor):
         Score of the held-out rows that chooses the point; "paper" is halfway between the points of lowest training
         mean MSE and std MSE.
     calibrate : bool, default=True
-        Whether to multiply the std by one factor computed from held-out rows, and to cap each network's std at the
-        range of the targets. It also lets a search compare two training lengths.
+        Whether to multiply the std by one factor computed from held-out rows, to cap each network's std at the range of
+        the targets, and to keep each network's mean within that range, widened by a quarter on both sides. It also lets
+        a search compare two training lengths. Up to 2 % of wild targets, 30 interquartile ranges beyond the quartiles,
+        are left out where models are trained and points are compared, not where the distribution is fitted.
+    family : {"auto", "gaussian", "student-t"}, default="auto"
+        The predictive distribution: a Gaussian, or a Student-t of the same std whose degrees of freedom, at least 4,
+        and scale come from held-out rows. "auto" chooses by their likelihood; from fewer than 100 held-out rows it
+        makes the tails the wider, the fewer they are. Without `calibrate` it is a Gaussian.
     n_members : int, default=5
         Number of models with different starts in the final fit, moment-matched into one Gaussian.
     hidden, activation, start, schedule, batch_size, random_state, verbose
@@ -99,8 +106,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
         Largest std of a network, before scaling: the range of the targets; infinite without `calibrate`.
+    mean_bounds_ : tuple of float
+        Smallest and largest mean of a network; infinite without `calibrate`.
+    df_ : float
+        Degrees of freedom of the predictive distribution; infinite for a Gaussian.
     held_out_scores_ : dict of str to float
-        Every metric, and r2, of held-out rows of the chosen point, with the std scaled.
+        Every metric, and r2, of held-out rows of the chosen point, for its predictive distribution.
     cv_results_ : dict of str to ndarray
         All points, as columns for `pandas.DataFrame`.
     best_index_ : int
@@ -125,6 +136,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     fitted_fields: ClassVar[FittedFields] = {
         **PointRegressor.fitted_fields,
         "widest_std_": FieldKind.LIMIT,
+        "mean_bounds_": FieldKind.NUMBERS,
+        "df_": FieldKind.LIMIT,
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,
@@ -141,6 +154,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         cv: CrossValidation = defaults.FOLDS,
         selection: str = defaults.SELECTION,
         calibrate: bool = True,
+        family: str = "auto",
         n_members: int = defaults.SEARCH_MEMBERS,
         hidden: Sequence[int] = defaults.HIDDEN,
         activation: str = defaults.ACTIVATION,
@@ -160,6 +174,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.cv = cv
         self.selection = selection
         self.calibrate = calibrate
+        self.family = family
         self.n_members = n_members
         self.hidden = hidden
         self.activation = activation
@@ -213,36 +228,55 @@ class HeteroskedasticRegressorCV(PointRegressor):
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]
-        result = self._search(folds, rows)
-        self.cv_results_ = results_table(result, folds, self.selection, bool(self.calibrate))
+        trained, tamed = _without_wild_targets(rows, folds) if self.calibrate else (rows, folds)
+        result = self._search(tamed, trained)
+        self.cv_results_ = results_table(result, tamed, self.selection, bool(self.calibrate))
         self.best_index_ = result.best
         best = result.chosen
-        self.widest_std_ = widest_std(rows.y) if self.calibrate else np.inf
-        self._train_members(rows, best.recipe, best.logits, list(seeds), None)
+        self._bound_predictions(trained.y)
+        self._train_members(trained, best.recipe, best.logits, list(seeds), None)
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        fold_scale = std_scale(best, folds) if self.calibrate else 1.0
+        fold_scale, self.df_ = choose_tails(best, folds, self.family) if self.calibrate else (1.0, np.inf)
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
-        more = share_of_more_members(best, folds, n_members) if self.calibrate else 1.0
-        self.std_scale_ = scale_for_all_rows(more * fold_scale, share)
+        more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
+        n_held = sum(len(fold.held.y) for fold in folds)
+        self.std_scale_ = final_std_scale(fold_scale, more, share, n_held) if self.calibrate else 1.0
         self._judge(best, folds, given, fold_scale)
         return self
 
     def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
-        """Store what held-out rows say: the phase of the chosen point's networks, and the verdict on the scaled std."""
+        """Store what held-out rows say: the phase of the chosen point, and the verdict on the predictions."""
         self.observables_, self.phase_ = point.observables, str(point.phase)
-        self.held_out_scores_ = held_out_scores(point, folds, fold_scale)
+        self.held_out_scores_ = held_out_scores(point, folds, fold_scale, self.df_)
         mean, std = point.held_out
-        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale)
+        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale, self.df_)
+
+    def _bound_predictions(self, y: Float[np.ndarray, " point"]) -> None:
+        """Store the bounds that these targets give for every network's mean and std."""
+        bounded = bool(self.calibrate)
+        self.widest_std_ = widest_std(y) if bounded else np.inf
+        self.mean_bounds_ = mean_bounds(y) if bounded else (-np.inf, np.inf)
+
+    def ensemble(self) -> FittedEnsemble:
+        """Return all that predictions read: NumPy arrays and numbers.
+
+        Returns
+        -------
+        FittedEnsemble
+            Networks, scaling, bounds and the degrees of freedom.
+        """
+        return super().ensemble()._replace(widest_std=self.widest_std_, mean_bounds=self.mean_bounds_, df=self.df_)
 
     def _predict_members(
         self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
     ) -> MemberMoments:
-        """Return mean and std of each member, with the std capped: between training rows it can become very large."""
+        """Return mean and std of each member within bounds: between training rows they can become very large."""
         mean, std = super()._predict_members(members, x, scaling)
-        return mean, np.minimum(std, self.widest_std_)
+        return np.clip(mean, *self.mean_bounds_), np.minimum(std, self.widest_std_)
 
     def _check_search(self) -> None:
         """Raise if the parameters of the search are unknown or contradict each other."""
+        check_family(self.family, bool(self.calibrate))
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
         if self.search not in ("diagonal", "grid"):
@@ -284,7 +318,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         run = self._start_stream_run(stream, SEARCH_SHARE, order, store)
         recipe = self._stream_recipe(run)
         calibrate = bool(self.calibrate)
-        self.widest_std_ = widest_std(run.survey.sample.y) if calibrate else np.inf
+        self._bound_predictions(run.survey.sample.y)
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
         result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = result.chosen
@@ -297,6 +331,14 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.best_index_ = result.best
         self._keep_members([fits[result.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        self.std_scale_ = std_scale(best, folds) if calibrate else 1.0
+        self.std_scale_, self.df_ = choose_tails(best, folds, self.family) if calibrate else (1.0, np.inf)
         self._judge(best, folds, None, self.std_scale_)
         return self
+
+
+def _without_wild_targets(rows: Rows, folds: list[Fold]) -> tuple[Rows, list[Fold]]:
+    """Return the rows to train on and the folds to compare points by: a few wild targets would hide all others."""
+    fences = rows.target_fences()
+    return rows.within(fences), [
+        fold._replace(training=fold.training.within(fences), held=fold.held.ignoring_beyond(fences)) for fold in folds
+    ]

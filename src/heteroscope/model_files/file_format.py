@@ -6,16 +6,16 @@ into `model.json`; networks, scaling and other arrays go into `arrays.npz`. `doc
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
 from heteroscope.core import DamageError, InputError
-from heteroscope.data import Scaling
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
-from heteroscope.model_files.json_values import JSON_READERS, Json
-from heteroscope.networks import Layer, Network, Params, check_architecture
+from heteroscope.model_files.array_format import Arrays, Json, check_shapes, read_networks, read_scaling
+from heteroscope.model_files.json_values import JSON_READERS
+from heteroscope.networks import Params, check_architecture
 from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Scores, Verdict
 
 #: The only classes that a model file can name.
@@ -23,10 +23,10 @@ CLASSES: dict[str, type[GaussianRegressor]] = {
     known.__name__: known
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
+#: Fields that files of 0.1.0 lack, with the values that give their predictions.
+LATER_FIELDS = {"mean_bounds_": (-math.inf, math.inf), "df_": math.inf}
 #: Kinds of fitted attributes that `arrays.npz` holds.
 ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
-
-Arrays: TypeAlias = dict[str, np.ndarray]
 
 
 def refuse_unknown(model: object) -> None:
@@ -137,10 +137,13 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
             fitted[name] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
         elif kind in ARRAY_KINDS:
             fitted[name] = _ARRAY_READERS[kind](arrays)
+        elif name in LATER_FIELDS and name not in state["fitted"]:
+            fitted[name] = LATER_FIELDS[name]
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:
             fitted[name] = JSON_READERS[kind](state["fitted"][name])
     if _has_networks(type(model)):
-        _check_shapes(fitted, model.n_second_outputs)
+        names = fitted.get("feature_names_in_")
+        check_shapes(fitted["members_"], fitted["scaling_"], fitted["n_features_in_"], names, model.n_second_outputs)
     for name, value in fitted.items():
         setattr(model, name, value)
     if FieldKind.NAMED_ARRAYS in model.fitted_fields.values():
@@ -191,26 +194,6 @@ def _restore_members(states: list[Json], arrays: Arrays, n_features: int) -> lis
     return members
 
 
-def _read_networks(arrays: Arrays) -> Params:
-    return Params(*(_read_network(arrays, name) for name in Params._fields))
-
-
-def _read_network(arrays: Arrays, name: str) -> Network:
-    n_layers = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
-    return tuple(Layer(arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"]) for k in range(n_layers))
-
-
-def _read_scaling(arrays: Arrays) -> Scaling:
-    found: dict[str, Any] = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
-    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
-        raise DamageError("its scaling holds numbers that are not finite")
-    if found["y_centre"].shape or found["y_scale"].shape or (found["x_low"] > found["x_high"]).any():
-        raise DamageError("its scaling has other shapes, or a range without numbers")
-    if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
-        raise DamageError("its scaling divides by a number that is not positive")
-    return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
-
-
 def _read_named_arrays(arrays: Arrays) -> Arrays:
     found = {name.removeprefix("extra."): array for name, array in arrays.items() if name.startswith("extra.")}
     if not found or not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in found.values()):
@@ -221,31 +204,7 @@ def _read_named_arrays(arrays: Arrays) -> Arrays:
 
 
 _ARRAY_READERS: dict[FieldKind, Callable[[Arrays], Any]] = {
-    FieldKind.NETWORKS: _read_networks,
-    FieldKind.SCALING: _read_scaling,
+    FieldKind.NETWORKS: read_networks,
+    FieldKind.SCALING: read_scaling,
     FieldKind.NAMED_ARRAYS: _read_named_arrays,
 }
-
-
-def _check_shapes(fitted: dict[str, Any], n_second_outputs: int) -> None:
-    """Raise a `DamageError` unless each layer fits the one before, from the features to the outputs.
-
-    All layers must have the same number of members and finite single-precision numbers.
-    """
-    n_features, members, scaling = fitted["n_features_in_"], fitted["members_"], fitted["scaling_"]
-    if any(part.shape != (n_features,) for part in (scaling.x_centre, scaling.x_scale, scaling.x_low, scaling.x_high)):
-        raise DamageError(f"its scaling does not fit {n_features} features")
-    if len(fitted.get("feature_names_in_", range(n_features))) != n_features:
-        raise DamageError(f"its feature names do not fit {n_features} features")
-    n_members = members.mean[0].weight.shape[0] if members.mean else 0
-    for name, network, n_outputs in zip(Params._fields, members, (1, n_second_outputs), strict=True):
-        width = n_features
-        for layer in network:
-            n_out = layer.weight.shape[-1]
-            if layer.weight.shape != (n_members, width, n_out) or layer.bias.shape != (n_members, n_out):
-                raise DamageError(f"the shapes of its {name} network do not fit each other")
-            if not all(part.dtype == np.float32 and np.isfinite(part).all() for part in layer):
-                raise DamageError(f"its {name} network holds numbers that are not finite or not single precision")
-            width = n_out
-        if n_members < 1 or not network or width != n_outputs:
-            raise DamageError(f"its {name} network does not have {n_outputs} outputs")

@@ -12,14 +12,10 @@ import math
 import shutil
 import struct
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from heteroscope.core import (
     PARTIAL,
@@ -27,7 +23,6 @@ from heteroscope.core import (
     InputError,
     atomic_write,
     check_seal,
-    error_text,
     locked_folder,
     make_folder,
     open_regular,
@@ -39,16 +34,12 @@ from heteroscope.core import (
     seal,
     sync_folder,
 )
-from heteroscope.data import TableEncoder
-from heteroscope.estimators import GaussianRegressor
-from heteroscope.model_files.file_format import (
-    Arrays,
-    collect_arrays,
-    describe,
-    refuse_unknown,
-    restore,
-)
-from heteroscope.model_files.json_values import Json
+from heteroscope.model_files.array_format import Arrays, Json, cause, refuse_damage
+from heteroscope.model_files.loaded_model import LoadedModel
+
+if TYPE_CHECKING:  # what trains is imported where it is used: a process that only predicts starts without it
+    from heteroscope.data import TableEncoder
+    from heteroscope.estimators import GaussianRegressor
 
 FORMAT = 1  # number of the file format; a reader refuses a higher one
 DESCRIPTION, ARRAYS = "model.json", "arrays.npz"
@@ -60,12 +51,14 @@ _READS = 5  # attempts to read both files while another process replaces them
 class Bundle(NamedTuple):
     """Content of a model folder: the estimator, the encoder of its table, and the version that wrote it."""
 
-    model: GaussianRegressor
-    encoder: TableEncoder | None
+    model: "GaussianRegressor"
+    encoder: "TableEncoder | None"
     version: str
 
 
-def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncoder | None = None) -> Path:
+def save_model(
+    model: "GaussianRegressor | LoadedModel", folder: str | Path, encoder: "TableEncoder | None" = None
+) -> Path:
     """Write a fitted estimator as a model folder.
 
     All fitted attributes are kept to the last bit. A constructor parameter that JSON cannot hold (a `RandomState`, a
@@ -73,12 +66,14 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
 
     Parameters
     ----------
-    model : GaussianRegressor
-        A fitted estimator or baseline of heteroscope; subclasses of your own are refused.
+    model : GaussianRegressor or LoadedModel
+        A fitted estimator or baseline of heteroscope, or what `load_model` has returned; subclasses of your own are
+        refused.
     folder : str or Path
         Where to write. A folder that does not exist, an empty one or another model's is accepted; any other is refused.
     encoder : TableEncoder, default=None
-        The encoder of the table that the model was fitted to, to be kept with the model.
+        The encoder of the table that the model was fitted to, to be kept with the model; a `LoadedModel` brings its
+        own.
 
     Returns
     -------
@@ -89,6 +84,12 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     --------
     load_model : Read the folder.
     """
+    from sklearn.utils.validation import check_is_fitted
+
+    from heteroscope.model_files.file_format import collect_arrays, refuse_unknown
+
+    if isinstance(model, LoadedModel):
+        model, encoder = model.estimator, encoder or model.encoder
     refuse_unknown(model)
     check_is_fitted(model)
     folder = check_destination(folder)
@@ -106,8 +107,8 @@ def save_model(model: GaussianRegressor, folder: str | Path, encoder: TableEncod
     return folder
 
 
-def load_model(folder: str | Path) -> GaussianRegressor:
-    """Read a fitted estimator from a model folder.
+def load_model(folder: str | Path) -> LoadedModel:
+    """Read a fitted model from a model folder; its predictions need NumPy only.
 
     Parameters
     ----------
@@ -116,14 +117,18 @@ def load_model(folder: str | Path) -> GaussianRegressor:
 
     Returns
     -------
-    GaussianRegressor
-        The estimator; on the machine that saved it, its predictions are the same to the last bit.
+    LoadedModel
+        The model; on the machine that saved it, its predictions are the same to the last bit. A model that was fitted
+        to a table file takes the table's own columns, too.
 
     See Also
     --------
     save_model : Write the folder.
     """
-    return load_bundle(folder).model
+    folder = Path(folder)
+    state, arrays = _read_both(folder)
+    with refuse_damage(folder):
+        return LoadedModel(state, arrays, folder)
 
 
 def load_bundle(folder: str | Path) -> Bundle:
@@ -139,36 +144,21 @@ def load_bundle(folder: str | Path) -> Bundle:
     Bundle
         The estimator as `model`, the encoder of its table or None as `encoder`, and the `version` that wrote it.
     """
-    folder = Path(folder)
-    state, arrays = _read_both(folder)
-    with _damage_as_input_error(folder):
-        model = restore(state, arrays)
-        encoder = None if state["encoder"] is None else TableEncoder.from_dict(state["encoder"])
-        if encoder is not None:
-            _check_encoder(encoder, model)
-        return Bundle(model, encoder, printable(str(state["version"]), 40))
+    loaded = load_model(folder)
+    return Bundle(loaded.estimator, loaded.encoder, loaded.version)
 
 
 def _read_both(folder: Path) -> tuple[dict[str, Json], Arrays]:
     """Return what both files hold; read again if another process replaces the model between the two."""
     for _ in range(_READS):
         state = _read_description(folder)
-        with _damage_as_input_error(folder):
+        with refuse_damage(folder):
             arrays = _read_arrays(folder, state["arrays_sha256"])
         if arrays is not None:
             return state, arrays
     if not (folder / ARRAYS).exists():
         raise InputError(f"{folder} has no {ARRAYS}: copy the whole model folder, or fit again")
     raise InputError(f"{folder} is damaged ({ARRAYS} does not belong to {DESCRIPTION}): copy it again, or fit again")
-
-
-@contextmanager
-def _damage_as_input_error(folder: Path) -> Iterator[None]:
-    """Raise an `InputError` of one line for whatever a file with unexpected content makes fail."""
-    try:
-        yield
-    except (DamageError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{folder} is damaged ({_cause(error)}): copy it again, or fit again") from error
 
 
 def check_destination(folder: str | Path) -> Path:
@@ -190,8 +180,12 @@ def check_destination(folder: str | Path) -> Path:
     return folder
 
 
-def _describe(model: GaussianRegressor, encoder: TableEncoder | None, packed: bytes) -> dict[str, Json]:
+def _describe(model: "GaussianRegressor", encoder: "TableEncoder | None", packed: bytes) -> dict[str, Json]:
     """Return the whole content of `model.json`."""
+    from importlib.metadata import version
+
+    from heteroscope.model_files.file_format import describe
+
     return {
         "heteroscope_model": FORMAT,
         "version": version("heteroscope"),
@@ -246,7 +240,7 @@ def _unpack(file: BinaryIO) -> Arrays:
                 raise DamageError(f"{ARRAYS} declares more than it holds")
             return {part.filename.removesuffix(".npy"): _read_array(archive.read(part)) for part in parts}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError, RuntimeError, struct.error) as error:
-        raise DamageError(f"{ARRAYS} cannot be read: {_cause(error)}") from error
+        raise DamageError(f"{ARRAYS} cannot be read: {cause(error)}") from error
 
 
 def _read_array(content: bytes) -> np.ndarray:
@@ -287,16 +281,3 @@ def _read_description(folder: Path) -> dict[str, Json]:
     except DamageError as error:
         raise InputError(f"{path} is damaged ({error}): copy the folder again, or fit again") from error
     return state
-
-
-def _check_encoder(encoder: TableEncoder, model: GaussianRegressor) -> None:
-    """Raise a `DamageError` unless the encoder makes the features that the model was fitted to."""
-    if len(encoder.feature_names) != model.n_features_in_ or (
-        hasattr(model, "feature_names_in_") and list(encoder.feature_names) != list(model.feature_names_in_)
-    ):
-        raise DamageError("the columns of its table are not the features of its model")
-
-
-def _cause(error: BaseException) -> str:
-    text = error_text(error)
-    return f"{text} is missing" if isinstance(error, KeyError) else text or type(error).__name__

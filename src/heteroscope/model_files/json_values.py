@@ -1,39 +1,15 @@
 """Read the fitted attributes that `model.json` holds, and check each number and word."""
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from heteroscope.core import DamageError, Status
+from heteroscope.core import Status
 from heteroscope.estimators import FieldKind
+from heteroscope.model_files.array_format import LARGEST, SMALLEST, Json, read_integer, read_names, read_number
 from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
-
-Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
-
-SMALLEST, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)  # of the positive numbers
-
-
-def _read_integer(value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise DamageError(f"{str(value)[:40]!r} stands where a whole number of at least 0 must be")
-    return value
-
-
-def _read_number(value: Json, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a float with low <= value <= high."""
-    number = float(value)
-    if isinstance(value, bool) or not low <= number <= high:
-        raise DamageError(f"{str(value)[:40]!r} stands where a number from {low:g} to {high:g} must be")
-    return number
-
-
-def _read_names(names: Json) -> np.ndarray:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DamageError("its feature names are no list of texts")
-    return np.array(names, dtype=object)
 
 
 def _read_observables(values: Json) -> Observables:
@@ -59,7 +35,7 @@ def _read_numbers(values: Mapping[str, Json]) -> dict[str, float]:
 def _read_named_row(values: Json) -> NamedRow:
     number = values["number"]
     others = _read_numbers({name: value for name, value in values.items() if name != "number"})
-    return NamedRow(number=None if number is None else _read_integer(number), **others)
+    return NamedRow(number=None if number is None else read_integer(number), **others)
 
 
 def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
@@ -68,7 +44,7 @@ def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
 
 #: Parts of a verdict that are no plain numbers.
 _VERDICT_READERS: dict[str, Callable[[Json], Any]] = {
-    "n_rows": _read_integer,
+    "n_rows": read_integer,
     **dict.fromkeys(("ours", "homoskedastic", "constant"), lambda values: Scores(**_read_numbers(values))),
     **dict.fromkeys(("over_homoskedastic", "over_constant"), lambda values: Gain(**_read_numbers(values))),
     **dict.fromkeys(("std_range", "coverage_by_std"), _read_tuple_of_floats),
@@ -88,15 +64,15 @@ def _read_column(values: list[Json]) -> np.ndarray:
 
 #: Turns the JSON of each kind into the fitted attribute; raises for what is not of that kind.
 JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
-    FieldKind.NUMBER: _read_number,
-    FieldKind.POSITIVE: partial(_read_number, low=SMALLEST, high=LARGEST),
-    FieldKind.LIMIT: partial(_read_number, low=SMALLEST),
-    FieldKind.SHARE: partial(_read_number, low=0.0, high=1.0),
-    FieldKind.INTEGER: _read_integer,
-    FieldKind.NUMBERS: lambda values: tuple(_read_number(value) for value in values),
+    FieldKind.NUMBER: read_number,
+    FieldKind.POSITIVE: partial(read_number, low=SMALLEST, high=LARGEST),
+    FieldKind.LIMIT: partial(read_number, low=SMALLEST),
+    FieldKind.SHARE: partial(read_number, low=0.0, high=1.0),
+    FieldKind.INTEGER: read_integer,
+    FieldKind.NUMBERS: lambda values: tuple(read_number(value) for value in values),
     FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
     FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},
-    FieldKind.FEATURE_NAMES: _read_names,
+    FieldKind.FEATURE_NAMES: read_names,
     FieldKind.PHASE: lambda name: str(Phase(name)),
     FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
     FieldKind.OBSERVABLES: _read_observables,

@@ -14,16 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from heteroscope.data import Batch
-from heteroscope.networks.model import (
-    PRECISION_FLOOR,
-    Layer,
-    Network,
-    Params,
-    apply_network,
-    predict_mean,
-    predict_precision,
-    to_positive,
-)
+from heteroscope.networks.architecture import PRECISION_FLOOR, Layer, Network, Params
+from heteroscope.networks.model import apply_network, predict_mean, predict_precision, to_positive
 
 FLAT = 0.05  # standard deviation of a network's output over the rows below which it counts as flat
 DOMINATED = 0.5  # |likelihood's gradient| / |penalty's gradient| below which weights only shrink

@@ -15,7 +15,8 @@ from jaxtyping import Array, Float
 
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
-from heteroscope.networks.model import PRECISION_FLOOR, AnyArray, Network, Params, predict_mean, predict_precision
+from heteroscope.networks.architecture import PRECISION_FLOOR, Network, Params
+from heteroscope.networks.model import AnyArray, predict_mean, predict_precision
 
 FIRST_VARIANCE = 0.01  # added to the variance of residuals in `first_mean_objective`; scaled targets have variance one
 

@@ -263,7 +263,7 @@ def _freer_points_lost(path: Mapping[str, np.ndarray], best: int) -> bool:
 
     The chosen point has the best score, so that such points have lost.
     """
-    alpha, beta = alpha_beta(path["logit_rho"], path["logit_gamma"])
+    alpha, beta = map(np.asarray, alpha_beta(path["logit_rho"], path["logit_gamma"]))
     near = np.abs(np.log(alpha / alpha[best])) < np.log(NEAR)
     freer = beta < FREER * beta[best]
     return bool(np.any(near & freer & (path["log_precision_spread"] >= FLAT_PRECISION)))

@@ -5,12 +5,12 @@ combined and the std bounded. Both are judged by the same held-out rows.
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from heteroscope.distributions import metrics
+from heteroscope.distributions import frozen, metrics
 
 COVERAGE = 0.9  # of the intervals that are counted
 TOO_FEW = 10  # held-out rows that cannot show anything: even the right intervals miss a quarter of them now and then
@@ -206,6 +206,7 @@ def judge(
     weight: Float[np.ndarray, " held"] | None = None,
     numbers: Int[np.ndarray, " held"] | None = None,
     std_scale: float = 1.0,
+    df: float = np.inf,
 ) -> Verdict:
     """Judge predictions of held-out rows.
 
@@ -221,6 +222,8 @@ def judge(
         Numbers by which rows are named; None names them by their targets alone.
     std_scale : float, default=1.0
         Factor by which the networks' std was multiplied to give `std`.
+    df : float, default=infinity
+        Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
 
     Returns
     -------
@@ -230,8 +233,13 @@ def judge(
     weight = np.ones(len(y)) if weight is None else weight
     share = weight / weight.sum()
     homoskedastic = np.full(len(y), max(metrics.rmse(y, mean, std, sample_weight=weight), np.finfo(float).tiny))
-    models = {"ours": (mean, std), "homoskedastic": (mean, homoskedastic), "constant": (constant_mean, constant_std)}
-    scores = {name: _scores(y, *moments, weight) for name, moments in models.items()}
+    ours = frozen(mean, std, df)
+    models: dict[str, tuple[Any, ...]] = {
+        "ours": (ours,),
+        "homoskedastic": (mean, homoskedastic),
+        "constant": (constant_mean, constant_std),
+    }
+    scores = {name: _scores(y, moments, weight) for name, moments in models.items()}
     losses = {name: metrics.nll_by_row(y, *moments) for name, moments in models.items()}
     size = np.abs(y - mean) / std
     squares = share * size**2
@@ -254,30 +262,25 @@ def judge(
         over_constant=_gain(losses["constant"] - losses["ours"], share),
         squared_score=float(squares.sum()),
         std_range=(float(np.quantile(std, 0.05)), float(np.quantile(std, 0.95))),
-        coverage_by_std=_coverage_by_std(y, mean, std, weight),
+        coverage_by_std=_coverage_by_std(y, mean, std, weight, df),
         named=tuple(rows),
         named_share=float(squares[named].sum() / squares.sum()) if len(named) else 0.0,
         std_scale=float(std_scale),
     )
 
 
-def _scores(
-    y: Float[np.ndarray, " held"],
-    mean: Float[np.ndarray, " held"],
-    std: Float[np.ndarray, " held"],
-    weight: Float[np.ndarray, " held"],
-) -> Scores:
-    """Return the scores of one model."""
-    forecast, weights = (y, mean, std), {"sample_weight": weight}
+def _scores(y: Float[np.ndarray, " held"], moments: tuple[Any, ...], weight: Float[np.ndarray, " held"]) -> Scores:
+    """Return the scores of one model; `moments` are its mean and std, or its distribution."""
+    forecast: tuple[Any, ...] = (y, *moments)
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    error = metrics.mean_mse(*forecast, **weights)
+    error = metrics.mean_mse(*forecast, sample_weight=weight)
     return Scores(
         rmse=float(np.sqrt(error)),
         r2=1.0 - error / variance if variance > 0 else np.nan,
-        nll=metrics.nll(*forecast, **weights),
-        crps=metrics.crps(*forecast, **weights),
-        coverage=metrics.interval_coverage(*forecast, **weights),
-        width=metrics.interval_width(*forecast, **weights),
+        nll=metrics.nll(*forecast, sample_weight=weight),
+        crps=metrics.crps(*forecast, sample_weight=weight),
+        coverage=metrics.interval_coverage(*forecast, sample_weight=weight),
+        width=metrics.interval_width(*forecast, sample_weight=weight),
     )
 
 
@@ -294,9 +297,10 @@ def _coverage_by_std(
     mean: Float[np.ndarray, " held"],
     std: Float[np.ndarray, " held"],
     weight: Float[np.ndarray, " held"],
+    df: float,
 ) -> tuple[float, ...]:
     """Return the coverage in each quarter of the rows by std; nothing if the std varies little or rows are few."""
     if len(y) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
         return ()
     parts = np.array_split(np.argsort(std, kind="stable"), PARTS)
-    return tuple(metrics.interval_coverage(y[k], mean[k], std[k], sample_weight=weight[k]) for k in parts)
+    return tuple(metrics.interval_coverage(y[k], frozen(mean[k], std[k], df), sample_weight=weight[k]) for k in parts)

@@ -6,10 +6,12 @@ from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSear
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
 from heteroscope.search.judging import judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
-from heteroscope.search.std_calibration import scale_for_all_rows, share_of_more_members, std_scale
+from heteroscope.search.std_calibration import final_std_scale, scale_for_all_rows, share_of_more_members, std_scale
 from heteroscope.search.stream_search import search_stream, stream_fold
+from heteroscope.search.tails import FAMILIES, check_family, choose_tails
 
 __all__ = [
+    "FAMILIES",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
     "CandidateSearch",
@@ -18,8 +20,11 @@ __all__ = [
     "Logits",
     "Point",
     "SearchResult",
+    "check_family",
     "check_share",
+    "choose_tails",
     "cross_validate",
+    "final_std_scale",
     "held_out_fold",
     "held_out_scores",
     "judge_folds",

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from heteroscope.core import Progress, Status
 from heteroscope.data import Scaling
 from heteroscope.distributions import metrics
-from heteroscope.networks import moment_match, predict_members, stack_members, widest_std
+from heteroscope.networks import mean_bounds, moment_match, predict_members, stack_members, widest_std
 from heteroscope.phases import HeldOut, Observables, Phase, label, observe, observe_held_out
 from heteroscope.search.folds import Fold, Folds
 from heteroscope.training import Fit, Job, Recipe, Task, train
@@ -54,7 +54,8 @@ class Point(NamedTuple):
     def observables(self) -> Observables:
         """Observables of the networks, before the std is capped or scaled, averaged over folds."""
         *training, held_out = zip(*(result.observables for result in self.results), strict=True)
-        return Observables(*(float(np.mean(values)) for values in training), average_held_out(held_out, self._sizes))
+        averages = [float(np.mean(values)) for values in training]
+        return Observables._make([*averages, average_held_out(held_out, self._sizes)])
 
     @property
     def phase(self) -> Phase:
@@ -99,11 +100,14 @@ def average_held_out(parts: Sequence[HeldOut], n_rows: Sequence[int]) -> HeldOut
     return HeldOut(*(float(np.average(values, weights=n_rows)) for values in zip(*parts, strict=True)))
 
 
-def cap_stds(point: Point, folds: Folds) -> Point:
-    """Cap every held-out std at the range of the fold's training targets."""
+def cap_predictions(point: Point, folds: Folds) -> Point:
+    """Keep every held-out mean and std within the bounds that the fold's training targets give."""
     return point._replace(
         results=tuple(
-            result._replace(stds=np.minimum(result.stds, widest_std(fold.training.y)))
+            result._replace(
+                means=np.clip(result.means, *mean_bounds(fold.training.y)),
+                stds=np.minimum(result.stds, widest_std(fold.training.y)),
+            )
             for fold, result in zip(folds, point.results, strict=True)
         )
     )

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import expit
 
-from heteroscope.distributions import metrics
+from heteroscope.distributions import frozen, metrics
 from heteroscope.search.cross_validation import Point
 from heteroscope.search.folds import Folds, held_rows
 from heteroscope.search.selection import held_out_loss
@@ -59,11 +59,14 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
     return table
 
 
-def held_out_scores(point: Point, folds: Folds, scale: float) -> dict[str, float]:
-    """Return every metric of the held-out rows of all folds, with the std multiplied by `scale`, and r2 of the mean."""
+def held_out_scores(point: Point, folds: Folds, scale: float, df: float = np.inf) -> dict[str, float]:
+    """Return every metric of the held-out rows of all folds, and r2 of the mean.
+
+    The std is multiplied by `scale`; the forecast is a Student-t with this std, or a Gaussian if `df` is infinite.
+    """
     held = held_rows(folds[: len(point.results)])
     mean, std = point.held_out
-    scores = metrics.evaluate(held.y, mean, scale * std, sample_weight=held.weight)
+    scores = metrics.evaluate(held.y, frozen(mean, scale * std, df), sample_weight=held.weight)
     spread = float(np.average((held.y - np.average(held.y, weights=held.weight)) ** 2, weights=held.weight))
     return scores | {"r2": 1.0 - scores["mean_mse"] / spread if spread > 0 else 0.0}
 

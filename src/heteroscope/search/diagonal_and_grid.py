@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from heteroscope.core import Progress, alpha_beta, logits_from_alpha_beta
 from heteroscope.phases import Phase
-from heteroscope.search.cross_validation import Logits, Point, cap_stds, cross_validate
+from heteroscope.search.cross_validation import Logits, Point, cap_predictions, cross_validate
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.folds import Folds
 from heteroscope.search.selection import (
@@ -92,7 +92,7 @@ class CandidateSearch:
                 progress(min(before + done * recipe.steps, self.n_planned), self.n_planned)
 
         evaluated = cross_validate(folds, points, recipe, self.n_jobs, report if progress else None)
-        return [cap_stds(point, folds) for point in evaluated] if self.calibrate else evaluated
+        return [cap_predictions(point, folds) for point in evaluated] if self.calibrate else evaluated
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Train every point on the first fold."""

@@ -14,6 +14,7 @@ def judge_folds(
     std: Float[np.ndarray, " held"],
     given: Rows | None,
     std_scale: float = 1.0,
+    df: float = np.inf,
 ) -> Verdict | None:
     """Judge predictions of the held-out rows, fold after fold; None if there are no such rows.
 
@@ -27,6 +28,8 @@ def judge_folds(
         The rows as the user gave them, by whose numbers rows are named.
     std_scale : float, default=1.0
         Factor that made the networks' std `std`.
+    df : float, default=infinity
+        Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def judge_folds(
     ]
     constant = np.repeat(centres, sizes), np.repeat(spreads, sizes)
     numbers = None if given is None else _row_numbers(held, given)
-    return judge(held.y, mean, std, *constant, held.weight, numbers, std_scale)
+    return judge(held.y, mean, std, *constant, held.weight, numbers, std_scale, df)
 
 
 def _row_numbers(rows: Rows, given: Rows) -> Int[np.ndarray, " row"]:

@@ -16,6 +16,7 @@ from heteroscope.search.folds import Folds, held_rows
 
 COVERAGE = 0.9  # of the intervals that define the factor b
 COVERING_STDS = float(stats.norm.ppf((1 + COVERAGE) / 2))  # half-width of that interval for a Gaussian, in stds
+TRUSTED = 30  # held-out rows from which the corrections for the final fit are trusted by half
 HOPELESS_SCALE = 5.0  # largest factor for which scaling is trusted: such a std carries little information about a row
 
 
@@ -59,6 +60,17 @@ def share_of_more_members(point: Point, folds: Folds, n_members: int) -> float:
         return 1.0
     remaining = max(error - (1 / m - 1 / n_members) * v, m / n_members * error)  # the estimate of b must not be below 0
     return float(np.sqrt(remaining / error * (1 + (1 - 1 / m) * v) / (1 + (1 - 1 / n_members) * v)))
+
+
+def final_std_scale(scale: float, more: float, share: float, n_held: int) -> float:
+    """Return the std scale of the final models: that of the folds, corrected as far as held-out rows can be trusted.
+
+    corrected^w scale^(1 - w),    corrected = scale_for_all_rows(more scale, share),    w = n_held / (n_held + 30)
+
+    The corrections are estimates that lower the scale. On tables of 12 to 20 rows they cost 7 points of coverage.
+    """
+    w = n_held / (n_held + TRUSTED)
+    return float(scale_for_all_rows(more * scale, share) ** w * scale ** (1.0 - w))
 
 
 def scale_for_all_rows(scale: float, share: float) -> float:

@@ -22,8 +22,8 @@ from heteroscope.core.status import Status
 from heteroscope.data.rows import Batch
 from heteroscope.data.streams import open_stream
 from heteroscope.data.streams.batches import read_chunks
+from heteroscope.networks import Architecture, init_params
 from heteroscope.networks.ensemble import predict_members
-from heteroscope.networks.model import Architecture, init_params
 from heteroscope.networks.objectives import mean_objective
 from heteroscope.training.recipes import Recipe, mean_first_recipe
 from heteroscope.training.schedules import cosine_adam

@@ -10,15 +10,37 @@ which is added to the epistemic std: std^2 = aleatoric^2 + epistemic^2 + (y_scal
 """
 
 import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import FarRowsWarning, InputError, printable
 from heteroscope.data import Scaling
-from heteroscope.networks import Prediction
+from heteroscope.networks.ensemble import Prediction
 
 LARGEST_STD = 1e300  # its quantiles are still numbers
+
+
+def predict_with_far_rows(
+    predict: Callable[[np.ndarray], Prediction],
+    x: Float[np.ndarray, "point feature"],
+    scaling: Scaling,
+    names: Sequence[object] | None,
+    first: int = 1,
+) -> Prediction:
+    """Return `predict(x)` with a wider std for rows far outside the fit, and a warning about them.
+
+    `names` are those of the features, or None for numbers counted from zero; `first` is the number of the first row in
+    messages.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        prediction = predict(x)
+    outside = scaling.outside(x)
+    prediction = widen_far_rows(prediction, outside, scaling.y_scale)
+    shown = [str(name) for name in (range(x.shape[1]) if names is None else names)]
+    check_far_rows(prediction, x, outside, scaling, shown, first)
+    return prediction
 
 
 def widen_far_rows(prediction: Prediction, outside: Float[np.ndarray, "point feature"], y_scale: float) -> Prediction:
@@ -63,5 +85,5 @@ def check_far_rows(
             f"{far.sum():,} of {len(x):,} rows lie far outside the rows of the fit, the first is "
             f"{place(int(np.argmax(far)))}: their std is widened, and their mean is that of the nearest edge",
             FarRowsWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
