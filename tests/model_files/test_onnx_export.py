@@ -7,10 +7,17 @@ import pytest
 
 from heteroscope import HeteroskedasticRegressor, load_model, save_model
 from heteroscope.baselines import MLERegressor
-from heteroscope.core import InputError
+from heteroscope.core import FarRowsWarning, InputError
 from heteroscope.data import Scaling
 from heteroscope.model_files import export_onnx
-from heteroscope.networks import ACTIVATION_NAMES, Architecture, FittedEnsemble, init_params, stack_members
+from heteroscope.networks import (
+    ACTIVATION_NAMES,
+    Architecture,
+    FittedEnsemble,
+    init_params,
+    predict_with_far_rows,
+    stack_members,
+)
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 pytest.importorskip("onnx", reason="the extra onnx is not installed")
@@ -48,6 +55,18 @@ def test_onnxruntime_agrees(activation, precision, tmp_path):
     properties = session.get_modelmeta().custom_metadata_map
     assert float(properties["df"]) == 5.0
     assert json.loads(properties["feature_names"]) == ["a", "b", "c"]
+
+
+def test_rows_far_outside_the_fit_have_the_same_wide_std(tmp_path):
+    model = Made("silu")
+    session = onnxruntime.InferenceSession(export_onnx(model, tmp_path / "far.onnx", "float64"))
+    scaling = model.fitted.scaling
+    x = np.array([scaling.x_centre + [100.0, 0.0, -999.0], scaling.x_centre])
+    with pytest.warns(FarRowsWarning):
+        expected = predict_with_far_rows(model.fitted.predict, x, scaling, None)
+    for one, other in zip(session.run(["mean", "std"], {"features": x}), expected, strict=False):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+    assert expected.std[0] > 50 * expected.std[1]
 
 
 def test_a_fitted_and_a_loaded_model_give_the_same_file(tmp_path):
