@@ -28,9 +28,8 @@ class Made:
 
     def __init__(self, activation):
         members = [init_params(seed, Architecture(3, (6, 5), activation, start=0.8)) for seed in range(4)]
-        scaling = Scaling(
-            np.array([1.0, -2.0, 1e6]), np.array([2.0, 0.5, 10.0]), 10.0, 3.0, np.full(3, -1e9), np.full(3, 1e9)
-        )
+        centre, scale = np.array([1.0, -2.0, 1e6]), np.array([2.0, 0.5, 10.0])
+        scaling = Scaling(centre, scale, 10.0, 3.0, centre - 6 * scale, centre + 6 * scale)
         self.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
         self.fitted = FittedEnsemble(stack_members(members), scaling, activation, 1.3, 6.0, (4.0, 17.0), 5.0)
 
@@ -61,7 +60,7 @@ def test_rows_far_outside_the_fit_have_the_same_wide_std(tmp_path):
     model = Made("silu")
     session = onnxruntime.InferenceSession(export_onnx(model, tmp_path / "far.onnx", "float64"))
     scaling = model.fitted.scaling
-    x = np.array([scaling.x_centre + [100.0, 0.0, -999.0], scaling.x_centre])
+    x = np.stack([scaling.x_centre + np.array([100.0, 0.0, -999.0]), scaling.x_centre])
     with pytest.warns(FarRowsWarning):
         expected = predict_with_far_rows(model.fitted.predict, x, scaling, None)
     for one, other in zip(session.run(["mean", "std"], {"features": x}), expected, strict=False):
