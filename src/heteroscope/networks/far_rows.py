@@ -26,7 +26,7 @@ def predict_with_far_rows(
     predict: Callable[[np.ndarray], Prediction],
     x: Float[np.ndarray, "point feature"],
     scaling: Scaling,
-    names: Sequence[object] | None,
+    names: Sequence[object] | np.ndarray | None,
     first: int = 1,
 ) -> Prediction:
     """Return `predict(x)` with a wider std for rows far outside the fit, and a warning about them.
