@@ -8,7 +8,7 @@ LOWEST_PYTHON := 3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak test-processors test-lowest lint format bench clean
+.PHONY: help demo test soak test-processors test-lowest test-package lint format docs bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -41,11 +41,24 @@ format: $(VENV)/.ready-dev  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/.ready-docs  ## build the documentation into site/; runs the examples
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs site
+	@echo "Open site/index.html."
+
+test-package: $(VENV)/.ready-dev  ## build wheel and sdist, install each into an empty environment, run the demo there
+	rm -rf dist
+	$(BIN)/python -m build --quiet --outdir dist .
+	for package in dist/*.whl dist/*.tar.gz; do \
+		rm -rf dist/environment && $(PYTHON) -m venv dist/environment && \
+		dist/environment/bin/python -m pip install --quiet $$package && \
+		(cd dist && environment/bin/heteroscope demo --quiet --out demo) || exit 1; \
+	done
+
 bench: $(VENV)/.ready-bench  ## run the benchmarks whose tables are in BENCHMARKS.md
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that make created
-	rm -rf $(VENV) $(LOWEST) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) demo dist site docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/.ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -56,6 +69,10 @@ $(VENV)/.ready-dev: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $(VENV)/.ready $@
+
+$(VENV)/.ready-docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
 
 $(VENV)/.ready-bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 
 from heteroscope import datasets, field, field_diagram, phase_diagram
 from heteroscope.datasets import simulated
+from heteroscope.diagrams import posterior_diagram
 from heteroscope.paper import run_demo
-from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, save_figure, schematic
+from heteroscope.plots import diagonal_figure, diagram_array, fold_figure, posterior_maps, save_figure, schematic
 
 IMAGES = Path(__file__).parent / "images"
 POINTS = 4096  # of a field-theory diagram
@@ -25,6 +26,7 @@ FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 def main(chosen: list[str]) -> None:
     """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
+    pictures["bayesian-maps"] = bayesian_maps
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
         store(pictures[name](), name)
@@ -75,6 +77,19 @@ def fold() -> Figure:
         mean = simulated.field_truth("sine", n).mean(x)
         smooth.append(field.fold(x, (mean - mean.mean()) / mean.std(), gamma=0.01).logit_rho)
     return fold_figure(FOLD_POINTS, {"one noisy draw": noisy, "its mean alone, standardised": smooth})
+
+
+def bayesian_maps() -> Figure:
+    """Draw the diagram of the minimum beside those of the posterior mean; sampling takes half an hour on one core."""
+    x, y, y_test = simulated.field_draws("sine", 128)
+    grid = [1e-6, 1e-4, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 1 - 1e-5, 1 - 1e-6]
+    return posterior_maps(
+        {
+            "minimum": field_diagram(x, y, y_test=y_test),
+            "posterior mean, variational": posterior_diagram(x, y, y_test=y_test),
+            "posterior mean, hmc": posterior_diagram(x, y, y_test=y_test, rhos=grid, gammas=grid, method="hmc"),
+        }
+    )
 
 
 def diagram(name: str) -> xr.Dataset:

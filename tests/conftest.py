@@ -56,6 +56,8 @@ WHOLE_PROGRAMS = (
     "baselines/test_base.py",
     "baselines/test_contract.py",  # scikit-learn wants constructors that take anything
     "estimators/test_regressors.py",
+    "field/bayesian/test_calibration.py",
+    "field/bayesian/test_posterior.py",
     "field/test_folding.py",
     "field/test_grid.py",
     "search/test_diagonal_and_grid.py",

@@ -50,7 +50,7 @@ def test_two_groups_get_their_own_means_and_standard_deviations(make):
     mean, std = model.predict([[0.0], [1.0]], return_std=True)
     np.testing.assert_allclose(mean, means, atol=0.02)
     np.testing.assert_allclose(std, stds, rtol=0.02)
-    assert model.phase_ == Phase.S
+    assert model.phase_ == Phase.UNKNOWN  # no rows are held out
     assert model.status_ == (Status.OUT_OF_STEPS,)
 
 

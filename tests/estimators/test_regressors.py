@@ -232,8 +232,7 @@ def test_path_phase_verdict_and_diagnosis_tell_one_story(searched):
     path, best = model.cv_results_, model.best_index_
     assert model.phase_ == path["phase"][best]
     assert model.observables_.log_precision_spread == path["log_precision_spread"][best]
-    assert model.verdict_.ours.nll == pytest.approx(path["held_out_loss"][best])
-    assert model.verdict_.std_scale == pytest.approx(path["std_scale"][best])
+    assert model.verdict_.ours.nll == pytest.approx(model.held_out_scores_["nll"])
     assert model.verdict_.ours.coverage == pytest.approx(model.held_out_scores_["interval_coverage"])
     assert model.verdict_.n_rows == 64
     text = " ".join(str(model.diagnose()).split())

@@ -15,10 +15,13 @@ from heteroscope.core import InputError, atomic_write, progress_bar
 if TYPE_CHECKING:
     import xarray as xr
 
+_PENALTIES = 13  # values of alpha and of beta from 1e-5 to 10: two for each power of ten
+
 _EXAMPLE = """\b
 Examples:
   heteroscope field sine --out sine-field
   heteroscope field curve --points 1024
+  heteroscope field sine --points 128 --bayes
   heteroscope field yacht --jobs 2
   heteroscope field table.csv --target price --out price-field
 """
@@ -54,6 +57,7 @@ Examples:
 @click.option(
     "--jobs", type=int, default=1, show_default=True, help="Processes; more than one is faster from 10,000 points."
 )
+@click.option("--bayes", is_flag=True, help="Also find the posterior of both fields of a simulated set in every cell.")
 def field(
     data_set: str,
     target: str | None,
@@ -63,6 +67,7 @@ def field(
     power: int,
     folds: bool,
     jobs: int,
+    bayes: bool,
     quiet: bool,
     **grid: Any,
 ) -> None:
@@ -71,6 +76,10 @@ def field(
     A simulated data set (sine, cubic, curve, or one of them with _homoskedastic) is solved on a line. Any other set
     (yacht, ...) or .csv or .parquet file is solved on the graph of its rows, a third of which is held out. Writes the
     diagram as field.nc (NetCDF, for xarray) and as field.png.
+
+    With --bayes it also writes the diagram of the posterior mean as posterior.nc, and the figures posterior-maps.png
+    (beside the minimum), evidence.png (over the penalties, beside the NLL of a second draw) and posterior.png (both
+    fields where the evidence is highest).
     """
     name = Path(data_set).stem
     out = out or Path(f"{name}-field")
@@ -84,6 +93,10 @@ def field(
                 raise InputError(f"--target, --power and --folds are for tables, and {data_set} is solved on a line")
             diagram = _solve_line(data_set, points, seed, n_jobs=jobs, progress=progress, **grid)
         else:
+            if bayes:
+                raise InputError(
+                    "--bayes is for a simulated set on a line; for a table use field.posterior_graph in Python"
+                )
             diagram = _solve_table(data_set, target, power=power, folds=folds, n_jobs=jobs, progress=progress, **grid)
     diagram.attrs |= {"data_set": name}
     out.mkdir(parents=True, exist_ok=True)
@@ -91,7 +104,47 @@ def field(
         diagram.to_netcdf(partial, engine="scipy")
     save_figure(schematic(diagram, f"Field theory of {name}"), out / "field.png")
     print_phase_counts(diagram)
+    if bayes:
+        _add_posteriors(diagram, points, out, jobs, quiet)
     click.echo(f"\nThe diagram is in {out / 'field.nc'}, its figure in {out / 'field.png'}")
+
+
+def _add_posteriors(diagram: "xr.Dataset", points: int, out: Path, jobs: int, quiet: bool) -> None:
+    """Write the diagram of the posterior mean, the evidence, and the posterior of the highest evidence."""
+    import numpy as np
+
+    from heteroscope import field as theory
+    from heteroscope.datasets import simulated
+    from heteroscope.diagrams import posterior_diagram
+    from heteroscope.plots import evidence_figure, posterior_figure, posterior_maps, save_figure
+
+    name, seed = str(diagram.attrs["data_set"]), int(diagram.attrs["seed"])
+    x, y, y_test = simulated.field_draws(name, n_points=points, seed=seed)
+    rhos, gammas = diagram["rho"].values, diagram["gamma"].values
+    shown = bool(verbosity(quiet))
+    with progress_bar("posteriors", shown, "columns") as progress:
+        averaged = posterior_diagram(x, y, y_test=y_test, rhos=rhos, gammas=gammas, n_jobs=jobs, progress=progress)
+    averaged.attrs |= {"data_set": name, "seed": seed}
+    with atomic_write(out / "posterior.nc") as partial:
+        averaged.to_netcdf(partial, engine="scipy")
+    penalties = np.logspace(-5, 1, _PENALTIES)
+    with progress_bar("evidence", shown, "columns") as progress:
+        surface = theory.evidence_surface(x, y, penalties, penalties, y_test=y_test, n_jobs=jobs, progress=progress)
+    alpha, beta = surface.best
+    rho, gamma = 1.0 / (1.0 + alpha + beta), alpha / (alpha + beta)
+    best = theory.posterior(x, y, rho, gamma, method="variational", seed=seed)
+    truth = simulated.field_truth(name, len(x), seed)
+    save_figure(posterior_maps({"minimum": diagram, "posterior mean": averaged}), out / "posterior-maps.png")
+    save_figure(evidence_figure(surface), out / "evidence.png")
+    title = f"{name}: posterior where the evidence is highest"
+    save_figure(posterior_figure(best, truth.mean(x), truth.std(x), title), out / "posterior.png")
+    click.echo("\nThe posterior mean:")
+    print_phase_counts(averaged)
+    nll = -float(np.mean(best.log_predictive_density(y_test)))
+    click.echo(
+        f"\nThe evidence is highest at rho = {rho:.4g}, gamma = {gamma:.3g} (alpha = {alpha:.2g}, beta = {beta:.2g}); "
+        f"the NLL of a second draw is {nll:.3f} there and at best {np.nanmin(surface.held_out_nll):.3f}"
+    )
 
 
 def _solve_line(data_set: str, points: int, seed: int, **settings: Any) -> "xr.Dataset":

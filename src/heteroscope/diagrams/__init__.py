@@ -1,5 +1,6 @@
 """Phase diagrams: Datasets of networks or of the field theory over (rho, gamma)."""
 
+from heteroscope.diagrams.bayesian import posterior_diagram
 from heteroscope.diagrams.dataset import (
     CELL,
     FIVE_PHASES,
@@ -41,6 +42,7 @@ __all__ = [
     "open_diagram",
     "over_seeds",
     "phase_diagram",
+    "posterior_diagram",
     "relabel",
     "std_over_seeds",
     "without_rows",

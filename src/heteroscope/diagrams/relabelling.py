@@ -58,7 +58,10 @@ def observables(diagram: xr.Dataset, which: Bool[np.ndarray, "rho gamma seed"]) 
         std_mismatch,
         scores[0],
     )
-    found = [Observables(*map(float, row)) for row in zip(*training, strict=True)]
+    found = [
+        Observables(float(spread), float(share), float(log_spread), float(mismatch), float(score))
+        for spread, share, log_spread, mismatch, score in zip(*training, strict=True)
+    ]
     if len(mse) == 1 or not np.isfinite(constant_nll[1]):
         return found
     held_out = zip(scores[1], mse[1] / constant_mse[1], constant_nll[1] - nll[1], strict=True)

@@ -1,6 +1,18 @@
 """Solve the paper's nonparametric field theory to machine precision: see docs/field.md."""
 
 from heteroscope.core import Status
+from heteroscope.field.bayesian import (
+    Diagnostics,
+    EvidenceSurface,
+    LevelPrior,
+    Posterior,
+    Predictive,
+    Samples,
+    evidence_surface,
+    posterior,
+    posterior_graph,
+    solve_posteriors,
+)
 from heteroscope.field.branches import Branch, branch
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
@@ -28,15 +40,21 @@ __all__ = [
     "Branch",
     "Chain",
     "DenseLattice",
+    "Diagnostics",
     "Equations",
+    "EvidenceSurface",
     "FieldObservables",
     "Fields",
     "Graph",
     "GridSolution",
     "Hysteresis",
     "Lattice",
+    "LevelPrior",
     "NoiseAverage",
+    "Posterior",
+    "Predictive",
     "Problem",
+    "Samples",
     "Solution",
     "Status",
     "Table",
@@ -44,6 +62,7 @@ __all__ = [
     "chain",
     "energy",
     "equations",
+    "evidence_surface",
     "fold",
     "fold_curve",
     "gradient",
@@ -56,11 +75,14 @@ __all__ = [
     "minimise",
     "noise_average",
     "observables",
+    "posterior",
+    "posterior_graph",
     "runaway_bound",
     "solve",
     "solve_cells",
     "solve_graph",
     "solve_grid",
+    "solve_posteriors",
     "state",
     "stiffened",
     "table",

@@ -121,7 +121,7 @@ class Chain(NamedTuple):
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float], right: tuple[Field, Field]
     ) -> tuple[Field, Field] | None:
         """Solve for both fields, unknowns interleaved so that the bandwidth is 2; then correct both constants."""
-        bands = self._pair_bands(diagonals, coupling, scales)
+        bands = self.pair_bands(diagonals, coupling, scales)
         bands[0] *= DIAGONAL_MARGIN
         *_, solution, info = dpbsv(bands, interleave(*right), lower=1, overwrite_ab=1, overwrite_b=1)
         if info:
@@ -136,7 +136,7 @@ class Chain(NamedTuple):
         right: Float[np.ndarray, "unknown column"],
     ) -> Float[np.ndarray, "unknown column"]:
         """Solve the same system at a saddle, for several right sides: LU with row exchanges."""
-        lower = self._pair_bands(diagonals, coupling, scales)
+        lower = self.pair_bands(diagonals, coupling, scales)
         bands = np.zeros((7, lower.shape[1]), order="F")
         bands[4:] = lower
         bands[3, 1:] = lower[1, :-1]
@@ -146,7 +146,7 @@ class Chain(NamedTuple):
             raise ArithmeticError(f"the Hessian is exactly singular at unknown {info}")
         return solution
 
-    def _pair_bands(
+    def pair_bands(
         self, diagonals: tuple[Field, Field], coupling: Field, scales: tuple[float, float]
     ) -> Float[np.ndarray, "3 unknown"]:
         """Return the lower bands of the matrix of both fields, unknowns interleaved."""

@@ -100,5 +100,5 @@ def _labelled(diagram: xr.Dataset) -> xr.Dataset:
         is_constant = (train["mean_energy"] == 0.0) & (diagram["log_precision_spread"] < 1e-6)
         constant = {f"constant_{name}": diagram[name].where(is_constant).median(CELL) for name in ("mean_mse", "nll")}
         constant["constant_mean_mse"] = constant["constant_mean_mse"].where(diagram["split"] != "train", 1.0)
-        diagram = diagram.assign(mean_spread=np.sqrt(bound.clip(min=0.0)).drop_vars("split"), **constant)
+        diagram = diagram.assign({"mean_spread": np.sqrt(bound.clip(min=0.0)).drop_vars("split"), **constant})
     return relabel(diagram)

@@ -5,6 +5,7 @@ from heteroscope.plots.fold import fold_figure
 from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
+from heteroscope.plots.posteriors import epistemic_figure, evidence_figure, posterior_figure, posterior_maps
 from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.slices import diagonal_slices
 from heteroscope.plots.style import (
@@ -38,12 +39,16 @@ __all__ = [
     "diagonal_slices",
     "diagram_array",
     "edges",
+    "epistemic_figure",
+    "evidence_figure",
     "fold_figure",
     "house_style",
     "logit_axis",
     "new_figure",
     "phase_maps",
     "plain_log_axis",
+    "posterior_figure",
+    "posterior_maps",
     "save_figure",
     "schematic",
 ]
