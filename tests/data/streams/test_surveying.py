@@ -1,5 +1,7 @@
 """One pass: the moments that numpy finds, rows held out that no batch shows, and a result that is kept."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,18 @@ def test_drawn_rows_are_rows_of_the_stream_without_replacement(stream, table):
     assert len(set(map(tuple, drawn.x.tolist()))) == 500
     with pytest.raises(InputError, match="3,001 cannot be drawn"):
         draw_rows(stream, 3001)
+
+
+def test_any_flipped_bit_of_a_survey_is_noticed_or_changes_nothing(stream, tmp_path):
+    first = survey_stream(stream, keep=tmp_path)
+    path, chance = tmp_path / "survey.npz", np.random.default_rng(0)
+    content = path.read_bytes()
+    headers = [content.index(b"{'descr'"), content.rindex(b"{'descr'")]
+    for place in [*(start + step for start in headers for step in (0, 9, 30)), *chance.integers(len(content), size=6)]:
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(chance.integers(8))
+        path.write_bytes(flipped)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StoreWarning)
+            again = survey_stream(stream, keep=tmp_path)
+        np.testing.assert_array_equal(again.held.x, first.held.x)
