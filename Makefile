@@ -19,7 +19,7 @@ demo: $(VENV)/.ready  ## fit noise that varies ninefold, print the verdict, draw
 test: $(VENV)/.ready-dev  ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-soak: $(VENV)/.ready-dev  ## run before a release: diagrams and streams killed at random, again and again
+soak: $(VENV)/.ready-dev  ## run before a release: random kills, power cuts, damage; SOAK_MINUTES=60, SOAK_SEED replays
 	$(BIN)/python -m pytest -m soak
 
 # Old releases use what newer releases of their own dependencies have deprecated: here such warnings are no errors.

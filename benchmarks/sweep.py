@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+import xarray as xr
 from scipy.special import logit
 
 from heteroscope import datasets, open_diagram, phase_diagram
@@ -116,18 +117,24 @@ def _opening(folder: Path) -> None:
 
 def _fill(folder: Path) -> None:
     """Write a full-size store of made-up numbers, with the variables of a tiny sweep."""
+    full = full_template(n_seeds=6)
+    with open_store(folder, full, {}) as store:
+        _fill_tiles(store, full, np.random.default_rng(0))
+
+
+def full_template(n_seeds: int) -> xr.Dataset:
+    """Return a diagram of full size before any tile is trained."""
     random = np.random.default_rng(0)
     x, x_test = random.normal(size=(2, 256, 1))
     y, y_test = np.sin(3 * x[:, 0]), np.sin(3 * x_test[:, 0])
     template = phase_diagram(
         x, y, X_test=x_test, y_test=y_test, rhos=[0.5], gammas=[0.5], n_seeds=1, hidden=(4,), max_steps=20, name="sine"
     )
-    axes = {"rho": NETWORK_GRID, "gamma": NETWORK_GRID, "seed": np.arange(6)}
+    axes = {"rho": NETWORK_GRID, "gamma": NETWORK_GRID, "seed": np.arange(n_seeds)}
     full = template.reindex(axes, fill_value=dict.fromkeys(CODES, ""))
     for name in CODES:
         full[name] = (full[name].dims, np.zeros(full[name].shape, np.int8))
-    with open_store(folder, full, {}) as store:
-        _fill_tiles(store, full, random)
+    return full
 
 
 def _fill_tiles(store: DiagramStore, full, random: np.random.Generator) -> None:

@@ -4,6 +4,7 @@ The contract is about the code around the engine, which therefore has a stand-in
 `test_base.py` and each method's own tests train.
 """
 
+import json
 import pickle
 
 import numpy as np
@@ -26,6 +27,7 @@ from heteroscope.baselines import (
     VariationalVarianceRegressor,
 )
 from heteroscope.core.errors import InputError
+from heteroscope.core.sealed_files import SEAL, seal
 from heteroscope.model_files import ARRAYS, DESCRIPTION
 from heteroscope.phases.labels import observe
 from tests.baselines.by_least_squares import train
@@ -149,8 +151,10 @@ def test_what_is_no_ensemble_is_refused_in_one_line(model, message):
 def test_a_description_that_does_not_fit_its_arrays_is_refused(name, change, tmp_path):
     folder = save_model(MODELS[name].fit(*rows()), tmp_path / "model")
     before = (folder / DESCRIPTION).read_text()
-    (folder / DESCRIPTION).write_text(change(before))
-    assert (folder / DESCRIPTION).read_text() != before
+    changed = json.loads(change(before))
+    del changed[SEAL]
+    (folder / DESCRIPTION).write_text(json.dumps(seal(changed)))
+    assert change(before) != before
     with pytest.raises(InputError, match="damaged") as refusal:
         load_model(folder)
     assert "\n" not in str(refusal.value)

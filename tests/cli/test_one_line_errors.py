@@ -150,3 +150,15 @@ def test_typos_suggest_the_near_one():
 def test_what_is_left_out_is_named():
     assert "--target" in refused("fit", "t.csv")
     assert "TABLE" in refused("fit", "--target", "y", "--out", "m")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "cause"), [(">&-", "standard output is closed"), ("> /dev/full", "No space left on device")]
+)
+def test_output_that_goes_nowhere_is_an_error(redirection, cause):
+    command = f"{sys.executable} -m heteroscope --help {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=250)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert cause in done.stderr
+    assert done.stderr.count("\n") == 1

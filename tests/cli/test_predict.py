@@ -1,5 +1,7 @@
 """`heteroscope predict`: what it adds to a table, and one line for every model, table and place that cannot be."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,3 +114,26 @@ def test_damaged_and_newer_models(fitted, tmp_path):
         (tmp_path / name / "model.json").write_text(text)
         (tmp_path / name / "arrays.npz").write_bytes((folder / "arrays.npz").read_bytes())
         assert name in refused("predict", tmp_path / name, path)
+
+
+@pytest.mark.filterwarnings("default::heteroscope.core.errors.FarRowsWarning")
+def test_rows_far_outside_the_fit_are_counted_in_one_line(fitted, tmp_path):
+    far = csv(tmp_path, table().assign(a=[-999.0, *[0.0] * 18, 999.0]))
+    result = run("predict", fitted[1], far)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Warning: 2 of 20 rows lie far outside the rows of the fit, the first is row 1")
+    assert "-999 in column 'a'" in result.stderr
+    assert result.stderr.count("\n") == 1
+    message = refused("predict", fitted[1], csv(tmp_path, table().assign(a=[*[0.0] * 19, 1e308])))
+    assert "row 20 with 1e+308 in column 'a'" in message
+
+
+def test_a_pipe_is_not_called_a_folder(fitted, tmp_path):
+    os.mkfifo(tmp_path / "table.csv")
+    assert "is a pipe or device" in refused("predict", fitted[1], tmp_path / "table.csv")
+
+
+def test_names_cannot_steer_the_terminal(fitted, tmp_path):
+    for name in ("\x1b[2J.csv", "\u202etxt.csv", "\udcff.csv"):
+        message = refused("predict", fitted[1], tmp_path / name)
+        assert message[:-1].isprintable()

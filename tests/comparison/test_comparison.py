@@ -18,7 +18,8 @@ from sklearn.linear_model import BayesianRidge
 from heteroscope import datasets
 from heteroscope.baselines import MLERegressor
 from heteroscope.comparison import SCORES, compare, markdown, summary
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
+from heteroscope.core.provenance import computed_with
 from heteroscope.distributions import metrics
 
 
@@ -182,18 +183,30 @@ def test_a_table_whose_rows_changed_is_another_comparison(tmp_path):
         compare(path, PAIR, target="y", n_splits=2, out=out)
 
 
-def test_a_folder_with_other_files_and_a_damaged_record_are_refused(tmp_path):
+def test_a_folder_with_other_files_is_refused_and_a_damaged_record_is_made_again(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match="holds other files"):
         compare("sine", PAIR, n_splits=2, out=tmp_path)
     with pytest.raises(InputError, match="cannot be written to"):
         compare("sine", PAIR, n_splits=2, out=tmp_path / "thesis.txt" / "out")
-    compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
+    first = compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
     record = tmp_path / "out" / "records" / "ridge-001.json"
     for content in ("", "[]", "{}", record.read_text()[:-30]):
         record.write_text(content)
-        with pytest.raises(InputError, match=r"ridge-001\.json is damaged"):
-            compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
+        with pytest.warns(StoreWarning, match=r"ridge-001\.json is damaged .*: this fit is made again"):
+            again = compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
+        pd.testing.assert_frame_equal(again.drop(columns="seconds"), first.drop(columns="seconds"))
+    (tmp_path / "out" / "settings.json").write_text("{}")
+    with pytest.raises(InputError, match=r"settings\.json is damaged .*: name another folder"):
+        compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
+
+
+def test_a_comparison_says_what_else_computed_a_part_of_it(tmp_path, monkeypatch):
+    compare("sine", PAIR, n_splits=1, out=tmp_path)
+    now = computed_with()
+    monkeypatch.setattr("heteroscope.core.provenance.computed_with", lambda: now | {"numpy": "99"})
+    with pytest.warns(StoreWarning, match=r"continues with 2 fits .*numpy was .* and is now 99"):
+        compare("sine", PAIR, n_splits=1, out=tmp_path)
 
 
 def table(n):

@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold
 
 from heteroscope import datasets
 from heteroscope.core import identity
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.core.identity import (
     as_json,
     given_arrays,
@@ -175,8 +175,8 @@ def test_a_choice_is_kept_for_the_settings_it_was_made_under(tmp_path):
     assert remember_choice(path, {"points": 4}, lambda: 2) == 2
     assert remember_choice(None, {"points": 4}, lambda: 0) == 0
     path.write_text("{")
-    with pytest.raises(InputError, match=r"choice\.json is damaged"):
-        remember_choice(path, {"points": 4}, lambda: 0)
+    with pytest.warns(StoreWarning, match=r"choice\.json is damaged .*: the choice is made anew"):
+        assert remember_choice(path, {"points": 4}, lambda: 0) == 0
 
 
 IDENTITIES = """

@@ -40,3 +40,21 @@ def test_numbers_whose_squares_are_none_are_refused(size):
         fit_scaling(plain[:, None], column, np.ones(4))
     with pytest.raises(InputError, match="column 1 of the inputs has values of size"):
         fit_scaling(np.column_stack([plain, column]), plain, np.ones(4))
+
+
+def test_inputs_are_moved_to_the_edge_of_the_box_of_twice_the_width():
+    x = np.array([[0.0, 5.0], [4.0, 5.0], [2.0, 5.0]])
+    scaling = fit_scaling(x, np.arange(3.0), np.ones(3))
+    new = np.array([[-2.0, 5.0], [6.0, 5.0], [6.5, 5.0], [-999.0, 5.0], [2.0, 7.0], [1e308, 5.0]])
+    edge = np.array([[-2.0, 5.0], [6.0, 5.0], [6.0, 5.0], [-2.0, 5.0], [2.0, 5.0], [6.0, 5.0]])
+    np.testing.assert_allclose(scaling.inputs(new), (edge - scaling.x_centre) / scaling.x_scale, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(scaling.outside(new), np.abs(new - edge) / scaling.x_scale, rtol=1e-10, atol=1e-10)
+    assert not scaling.outside(x).any()
+    assert not scaling.outside(np.array([[2.0, 5.0 + 1e-13]])).any(), "rounding of a column that did not vary"
+
+
+def test_a_scaling_covers_what_it_has_seen():
+    x = np.random.default_rng(0).standard_normal((50, 2))
+    scaling = fit_scaling(x[:20], x[:20, 0], np.ones(20)).covering(x[20:])
+    np.testing.assert_array_equal(scaling.x_low, x.min(axis=0))
+    np.testing.assert_array_equal(scaling.x_high, x.max(axis=0))

@@ -18,6 +18,7 @@ from heteroscope.core.auto_rules import resolve_diagram_batch_size, resolve_diag
 from heteroscope.core.errors import InputError
 from heteroscope.data.rows import Rows
 from heteroscope.diagrams.resumable_store import NAME, ROUNDS
+from heteroscope.diagrams.tile_marks import DONE
 from heteroscope.distributions import metrics
 from heteroscope.networks import Architecture, input_gradients, predict_mean, predict_precision
 from heteroscope.networks.ensemble import predict_members, stack_members
@@ -209,7 +210,7 @@ if __name__ == "__main__":
 def marks(folder):
     """How many tiles are finished, of all rounds together."""
     stores = [folder / NAME, *(folder / ROUNDS / f"round-{number}.zarr" for number in range(2))]
-    return sum(len(list((store / "done").glob("[0-9]*.[0-9]*"))) for store in stores)
+    return sum(len(list((store / DONE).glob("[0-9]*.[0-9]*"))) for store in stores)
 
 
 def kill(script, store, enough, delay=0.0):

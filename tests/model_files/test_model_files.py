@@ -1,7 +1,15 @@
 """Model folders: what is saved comes back bit for bit, and what is damaged, foreign or newer is refused in a line."""
 
+import hashlib
+import io
 import json
+import os
+import random
 import shutil
+import threading
+import warnings
+import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -10,8 +18,11 @@ from sklearn.model_selection import KFold
 
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, load_model, save_model
 from heteroscope.core.errors import InputError
+from heteroscope.core.sealed_files import SEAL, seal
 from heteroscope.data.table_encoder import TableEncoder
 from heteroscope.model_files import ARRAYS, DESCRIPTION, FORMAT, load_bundle
+from heteroscope.model_files.folders import NEXT
+from tests.power_cut import PowerCut, PowerFailure
 
 TINY = {"hidden": (6, 5), "batch_size": None, "max_steps": 12, "n_jobs": 1}
 
@@ -43,9 +54,25 @@ def folder(point_model, tmp_path):
 
 
 def edit(folder, change):
+    """Change the description as a stranger would, and seal it again."""
     state = json.loads((folder / DESCRIPTION).read_text())
+    del state[SEAL]
     change(state)
-    (folder / DESCRIPTION).write_text(json.dumps(state))
+    (folder / DESCRIPTION).write_text(json.dumps(seal(state)))
+
+
+def repack(folder, content):
+    """Replace the arrays as a stranger would, with their checksum."""
+    (folder / ARRAYS).write_bytes(content)
+    edit(folder, lambda state: state.update(arrays_sha256=hashlib.sha256(content).hexdigest()))
+
+
+def edit_arrays(folder, **changed):
+    with np.load(folder / ARRAYS) as stored:
+        arrays = dict(stored) | {name.replace("__", "."): value for name, value in changed.items()}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    repack(folder, buffer.getvalue())
 
 
 def refused(folder):
@@ -119,11 +146,13 @@ def test_numbers_that_are_not_finite_survive_in_strict_json(point_model, search_
 
 
 def test_the_encoder_travels_with_the_model(point_model, tmp_path):
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "town": ["x", "z", "x"], "y": [1.0, 2.0, 4.0]})
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, 3.0, 2.0], "y": [1.0, 2.0, 4.0]})
     encoder = TableEncoder.fit(frame, "y")
     bundle = load_bundle(save_model(point_model, tmp_path / "model", encoder))
     assert bundle.encoder == encoder
     assert bundle.version
+    other = TableEncoder.fit(frame.assign(town=["x", "z", "x"]), "y")
+    assert "not the features of its model" in refused(save_model(point_model, tmp_path / "model", other))
 
 
 def test_nothing_is_pickled(folder):
@@ -166,11 +195,55 @@ def test_a_failing_disk_leaves_the_old_model(point_model, folder, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_text", full)
-    with pytest.raises(OSError, match="No space left"):
-        save_model(point_model, folder)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+    for moment in ("pathlib.Path.write_text", "pathlib.Path.write_bytes", "os.fsync", "os.replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(moment, full)
+            with pytest.raises(OSError, match="No space left"):
+                save_model(point_model, folder)
+            with pytest.raises(OSError, match="No space left"):
+                save_model(point_model, folder.parent / "new")
+        assert {path.name: path.read_bytes() for path in folder.iterdir() if path.name != NEXT} == before
+        assert [path.name for path in folder.parent.iterdir()] == ["model"]
+    save_model(point_model, folder)
+    assert sorted(path.name for path in folder.iterdir()) == [ARRAYS, DESCRIPTION]
+
+
+@pytest.mark.parametrize("kept", ["synced", "names", "some"])
+@pytest.mark.parametrize("last", [1, 2, 3, 4, 5, None])
+def test_after_a_power_cut_there_is_the_old_model_or_the_new_one(point_model, tmp_path, monkeypatch, last, kept):
+    x, _ = rows()
+    root = tmp_path / "disk"
+    folder = save_model(point_model, root / "model")
+    other = load_bundle(folder).model
+    other.std_scale_ = 2.0
+    other.members_.mean[-1].bias[:] += 1.0
+    with monkeypatch.context() as patch, suppress(PowerFailure):
+        cut = PowerCut(root, patch, last)
+        save_model(other, folder)
+    found = load_bundle(cut.disk(tmp_path / "after", kept) / "model").model
+    assert found.std_scale_ in ((1.0, 2.0) if last else (2.0,))
+    np.testing.assert_array_equal(found.predict(x), (point_model if found.std_scale_ == 1.0 else other).predict(x))
+    save_model(point_model, tmp_path / "after" / "model")
+    assert sorted(path.name for path in (tmp_path / "after" / "model").iterdir()) == [ARRAYS, DESCRIPTION]
+
+
+def test_a_reader_never_finds_a_mixture_or_nothing_while_models_are_replaced(point_model, folder):
+    other = load_bundle(folder).model
+    other.std_scale_ = 2.0
+    other.members_.mean[-1].bias[:] += 1.0
+
+    def write(model):
+        for _ in range(5):
+            save_model(model, folder)
+
+    writers = [threading.Thread(target=write, args=(model,)) for model in (point_model, other)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        found = load_bundle(folder).model
+        model = point_model if found.std_scale_ == 1.0 else other
+        np.testing.assert_array_equal(found.members_.mean[-1].bias, model.members_.mean[-1].bias)
+    assert sorted(path.name for path in folder.iterdir()) == [ARRAYS, DESCRIPTION]
 
 
 def test_only_fitted_models_of_known_classes_are_saved(tmp_path):
@@ -243,11 +316,106 @@ def test_arrays_of_another_model_are_noticed(point_model, folder, tmp_path):
         lambda state: state["fitted"]["verdict_"].update(ours={"rmse": 1.0}),
         lambda state: state["fitted"]["observables_"].update(held_out={"score": 1.0}),
         lambda state: state["fitted"].pop("rho_"),
+        lambda state: state["fitted"].update(rho_="nan"),
+        lambda state: state["fitted"].update(gamma_=1.5),
+        lambda state: state["fitted"].update(std_scale_=0.0),
+        lambda state: state["fitted"].update(std_scale_=-1.0),
+        lambda state: state["fitted"].update(std_scale_="inf"),
+        lambda state: state["fitted"].update(n_iter_=-1),
+        lambda state: state["fitted"].update(feature_names_in_=[1, 2]),
     ],
 )
 def test_a_description_that_makes_no_sense_is_refused(folder, change):
     edit(folder, change)
     assert "damaged" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        ({"scaling__y_scale": np.array(-3.0)}, "not positive"),
+        ({"scaling__y_scale": np.array(np.inf)}, "not finite"),
+        ({"scaling__x_scale": np.array([1.0, 0.0])}, "not positive"),
+        ({"scaling__x_centre": np.array([0.0, np.nan])}, "not finite"),
+        ({"scaling__x_centre": np.zeros(3)}, "does not fit 2 features"),
+        ({"mean__0__bias": np.full((2, 6), np.nan, np.float32)}, "not finite"),
+        ({"mean__0__bias": np.zeros((2, 6))}, "not single precision"),
+        ({"mean__0__bias": np.zeros((2, 6), np.complex64)}, "not of floats"),
+        ({"mean__0__bias": np.array(["text"])}, "not of floats"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(folder, changed, cause):
+    edit_arrays(folder, **changed)
+    assert cause in refused(folder)
+
+
+def test_any_flipped_bit_is_noticed_or_changes_nothing(point_model, folder):
+    x, _ = rows()
+    wanted, chance = point_model.predict(x, return_std=True), random.Random(0)
+    for name in (DESCRIPTION, ARRAYS):
+        content = (folder / name).read_bytes()
+        for _ in range(25):
+            place = chance.randrange(8 * len(content))
+            flipped = bytearray(content)
+            flipped[place // 8] ^= 1 << place % 8
+            (folder / name).write_bytes(flipped)
+            with suppress(InputError):
+                np.testing.assert_array_equal(load_model(folder).predict(x, return_std=True), wanted)
+        (folder / name).write_bytes(content)
+
+
+@pytest.mark.parametrize("name", [DESCRIPTION, ARRAYS])
+def test_only_regular_files_are_read(folder, name):
+    for make in (os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")):
+        (folder / name).rename(folder.parent / "kept")
+        make(folder / name)
+        assert "damaged" in refused(folder)
+        os.rmdir(folder / name) if (folder / name).is_dir() else (folder / name).unlink()
+        (folder.parent / "kept").rename(folder / name)
+    (folder / name).rename(folder.parent / "kept")
+    (folder / name).symlink_to(folder.parent / "kept")  # a link to a regular file, as caches of models have them
+    load_model(folder)
+
+
+@pytest.mark.parametrize("name", [DESCRIPTION, ARRAYS])
+def test_a_huge_file_is_refused_by_its_size(folder, name):
+    with (folder / name).open("rb+") as file:
+        file.truncate(2**33)  # takes no room on the disk
+    assert "8,589,934,592 bytes" in refused(folder)
+
+
+def test_archives_that_unpack_to_more_than_they_hold_are_refused(folder):
+    with np.load(folder / ARRAYS) as stored:
+        arrays = dict(stored)
+    bomb = io.BytesIO()
+    np.savez_compressed(bomb, **arrays | {"mean.0.bias": np.zeros(10_000_000, np.float32)})
+    repack(folder, bomb.getvalue())
+    assert "compressed" in refused(folder)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (10**12,)})
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w") as archive:
+        archive.writestr("mean.0.bias.npy", header.getvalue())
+    repack(folder, bomb.getvalue())
+    assert "declared size" in refused(folder)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            archive.writestr("mean.0.bias.npy", header.getvalue())
+    repack(folder, bomb.getvalue())
+    assert "declares more" in refused(folder)
+
+
+def test_texts_of_a_file_cannot_steer_the_terminal(folder):
+    edit(folder, lambda state: state.update(heteroscope_model=FORMAT + 1, version="\x1b[2J\u202e" + 1000 * "9"))
+    message = refused(folder)
+    assert message.isprintable()
+    assert len(message) < 400
+    edit(folder, lambda state: state.update({"heteroscope_model": FORMAT, "class": "\x1b[2J\u202e" + 1000 * "9"}))
+    message = refused(folder)
+    assert message.isprintable()
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize("text", ["[]", "null", "3", '{"heteroscope_model": "1"}', '{"heteroscope_model": true}'])

@@ -7,10 +7,17 @@ import pytest
 
 from heteroscope import HeteroskedasticRegressor, load_model, save_model
 from heteroscope.baselines import MLERegressor
-from heteroscope.core import InputError
+from heteroscope.core import FarRowsWarning, InputError
 from heteroscope.data import Scaling
 from heteroscope.model_files import export_onnx
-from heteroscope.networks import ACTIVATION_NAMES, Architecture, FittedEnsemble, init_params, stack_members
+from heteroscope.networks import (
+    ACTIVATION_NAMES,
+    Architecture,
+    FittedEnsemble,
+    init_params,
+    predict_with_far_rows,
+    stack_members,
+)
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 pytest.importorskip("onnx", reason="the extra onnx is not installed")
@@ -21,7 +28,8 @@ class Made:
 
     def __init__(self, activation):
         members = [init_params(seed, Architecture(3, (6, 5), activation, start=0.8)) for seed in range(4)]
-        scaling = Scaling(np.array([1.0, -2.0, 1e6]), np.array([2.0, 0.5, 10.0]), 10.0, 3.0)
+        centre, scale = np.array([1.0, -2.0, 1e6]), np.array([2.0, 0.5, 10.0])
+        scaling = Scaling(centre, scale, 10.0, 3.0, centre - 6 * scale, centre + 6 * scale)
         self.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
         self.fitted = FittedEnsemble(stack_members(members), scaling, activation, 1.3, 6.0, (4.0, 17.0), 5.0)
 
@@ -46,6 +54,18 @@ def test_onnxruntime_agrees(activation, precision, tmp_path):
     properties = session.get_modelmeta().custom_metadata_map
     assert float(properties["df"]) == 5.0
     assert json.loads(properties["feature_names"]) == ["a", "b", "c"]
+
+
+def test_rows_far_outside_the_fit_have_the_same_wide_std(tmp_path):
+    model = Made("silu")
+    session = onnxruntime.InferenceSession(export_onnx(model, tmp_path / "far.onnx", "float64"))
+    scaling = model.fitted.scaling
+    x = np.stack([scaling.x_centre + np.array([100.0, 0.0, -999.0]), scaling.x_centre])
+    with pytest.warns(FarRowsWarning):
+        expected = predict_with_far_rows(model.fitted.predict, x, scaling, None)
+    for one, other in zip(session.run(["mean", "std"], {"features": x}), expected, strict=False):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+    assert expected.std[0] > 20 * expected.std[1]
 
 
 def test_a_fitted_and_a_loaded_model_give_the_same_file(tmp_path):

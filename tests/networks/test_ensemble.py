@@ -17,7 +17,7 @@ from heteroscope.networks import (
 )
 from heteroscope.networks.ensemble import BLOCK, moment_match, predict_members, stack_members, widest_std
 
-SCALING = Scaling(np.array([1.0, -2.0]), np.array([2.0, 0.5]), 10.0, 3.0)
+SCALING = Scaling(np.array([1.0, -2.0]), np.array([2.0, 0.5]), 10.0, 3.0, np.full(2, -99.0), np.full(2, 99.0))
 
 
 def test_moments_match_a_sample_of_the_mixture():

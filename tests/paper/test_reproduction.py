@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from heteroscope import __version__, open_diagram, paper
 from heteroscope.cli import main
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import StoreWarning
 from heteroscope.diagrams.dataset import diagonal_cells
 from heteroscope.paper import EXHIBITS, Exhibit, Output, Scale, Workspace, run_exhibit
 from heteroscope.paper import part_records as records
@@ -150,12 +150,12 @@ def test_tables_and_lines_are_kept_too_and_what_was_quick_is_not(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" + data])
-def test_a_damaged_record_is_named(tmp_path, damage):
+def test_a_damaged_record_is_named_and_computed_again(tmp_path, damage):
     records.save_part(tmp_path, "part", xr.Dataset({"nll": ("rho", np.arange(9.0))}), {"seconds": 40.0})
     path = tmp_path / "part.nc.gz"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(InputError, match=r"part.json is damaged: remove it to compute the part again"):
-        records.load_part(tmp_path, "part")
+    with pytest.warns(StoreWarning, match=r"part.json is damaged .*: the part is computed again"):
+        assert records.load_part(tmp_path, "part") is None
 
 
 class Broken(dict):

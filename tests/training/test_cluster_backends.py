@@ -131,12 +131,24 @@ def test_a_cluster_gives_the_same_numbers_although_a_worker_is_killed(name, clus
 def test_without_an_address_workers_are_started_here_and_ended(name):
     with use_backend(name):
         (worker,) = joblib.Parallel()([joblib.delayed(os.getpid)()])
+        assert listening_beyond_this_machine() == []
     assert worker != os.getpid()
     for _ in range(300):
         if not lives(worker):
             return
         time.sleep(0.1)
     raise AssertionError("the worker is still there")
+
+
+def listening_beyond_this_machine():
+    """The addresses at which other machines could reach this process or those that it started."""
+    found = []
+    here = psutil.Process()
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            sockets = [one for one in process.net_connections("inet") if one.status == psutil.CONN_LISTEN]
+            found += [(process.name(), one.laddr) for one in sockets if "127.0.0.1" not in one.laddr.ip]
+    return found
 
 
 def lives(pid):

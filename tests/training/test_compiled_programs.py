@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import jax
@@ -150,3 +151,79 @@ def test_without_a_shared_folder_nothing_is_compiled_ahead(shared_folder):
     programs.compile_together({"alone": alone.trace})
     assert not alone.traced.is_set()
     assert not (shared_folder / "nowhere").exists()
+
+
+def test_a_process_forgets_programs_before_they_are_too_many(monkeypatch):
+    monkeypatch.setattr(programs, "_shapes", set())
+    cleared = []
+    monkeypatch.setattr(programs.jax, "clear_caches", lambda: cleared.append(len(programs._shapes)))
+    assert all(programs.count_shape(shape) for shape in range(programs.MOST_SHAPES))
+    assert not programs.count_shape(3)
+    assert not cleared
+    assert programs.count_shape("one more")
+    assert cleared == [programs.MOST_SHAPES]
+    assert programs.count_shape(3), "it was forgotten"
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    """A user's cache folder, which JAX is not yet told of."""
+    told = {}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(programs, "reads_its_own_programs", lambda: True)
+    monkeypatch.setattr(programs, "_setting", told.get)
+    monkeypatch.setattr(programs.jax.config, "update", told.__setitem__)
+    with warnings.catch_warnings():  # those that `keep_programs` hides stay hidden only here
+        yield told
+
+
+def test_the_folder_is_closed_to_others(cache):
+    folder = programs.program_folder()
+    folder.mkdir(parents=True, mode=0o777)
+    folder.parent.chmod(0o777)
+    programs.keep_programs()
+    assert cache["jax_compilation_cache_dir"] == str(folder)
+    assert all(path.stat().st_mode & 0o777 == 0o700 for path in (folder, *folder.parents[:2]))
+
+
+def test_folders_of_other_users_are_not_used(cache, tmp_path, monkeypatch):
+    folder = programs.program_folder()
+    folder.mkdir(parents=True)
+    if os.getuid() == 0:  # whose folders are trusted
+        os.chown(folder, 12345, -1)
+    else:
+        monkeypatch.setattr(programs.os, "getuid", lambda: folder.stat().st_uid + 1)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        programs.keep_programs()
+    assert not cache
+
+
+def test_folders_that_others_may_write_to_are_not_used(cache, tmp_path):
+    tmp_path.chmod(0o777)
+    with pytest.warns(UserWarning, match=f"{tmp_path} belongs to another user or may be written to by others"):
+        programs.keep_programs()
+    assert not cache
+    tmp_path.chmod(0o1777)  # as /tmp: others may add files, but not replace ours
+    programs.keep_programs()
+    assert cache
+
+
+def test_a_link_to_another_folder_is_not_used(cache, tmp_path):
+    folder = programs.program_folder()
+    folder.parent.mkdir(parents=True)
+    (tmp_path / "shared").mkdir()
+    folder.symlink_to(tmp_path / "shared")
+    with pytest.warns(UserWarning, match="compiled programs are not kept"):
+        programs.keep_programs()
+    assert not cache
+
+
+def test_the_folder_is_bounded_while_it_is_used(cache, monkeypatch):
+    monkeypatch.setattr(programs, "KEPT_BYTES", 250)
+    programs.keep_programs()
+    folder = programs.program_folder()
+    for number in range(5):
+        (folder / f"{number}-cache").write_bytes(b"1" * 100)
+        os.utime(folder / f"{number}-cache", (number, number))
+        programs.bound_folder()
+    assert sorted(path.name for path in folder.iterdir()) == ["3-cache", "4-cache"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+import psutil
 import pytest
 from joblib import Parallel, delayed, parallel_config
 
@@ -238,3 +239,36 @@ def _is_worker(pid):
         return "LokyProcess" in Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.soak)])
+def test_a_lost_worker_costs_its_tile_and_not_the_fit(reference, n_jobs):
+    tasks, expected = reference
+    lost = []
+
+    def lose_a_worker(done, total):
+        if not lost:
+            lost.append(done)
+            for worker in psutil.Process().children(recursive=True):
+                if "loky" in " ".join(worker.cmdline()) and "resource_tracker" not in " ".join(worker.cmdline()):
+                    worker.kill()
+
+    assert_bitwise_equal(train(tasks, RECIPE, n_jobs=n_jobs, tile=3, progress=lose_a_worker)[0], expected)
+    assert lost == [3]
+
+
+def test_workers_that_are_lost_again_and_again_end_the_fit(reference, monkeypatch):
+    class TerminatedWorkerError(Exception):
+        pass
+
+    tries = []
+
+    def lose(work, calls, n_jobs):
+        tries.append(len(calls))
+        raise TerminatedWorkerError
+        yield
+
+    monkeypatch.setattr("heteroscope.training.workers.run_tasks", lose)
+    with pytest.raises(TerminatedWorkerError):
+        train(reference[0], RECIPE, n_jobs=1, tile=3)
+    assert tries == [3, 3, 3]

@@ -10,7 +10,7 @@ from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import NumberList
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
-from heteroscope.core import InputError, atomic_write, progress_bar
+from heteroscope.core import InputError, atomic_write, make_folder, progress_bar
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -99,7 +99,7 @@ def field(
                 )
             diagram = _solve_table(data_set, target, power=power, folds=folds, n_jobs=jobs, progress=progress, **grid)
     diagram.attrs |= {"data_set": name}
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     with atomic_write(out / "field.nc") as partial:
         diagram.to_netcdf(partial, engine="scipy")
     save_figure(schematic(diagram, f"Field theory of {name}"), out / "field.png")

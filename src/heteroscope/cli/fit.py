@@ -12,7 +12,7 @@ from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
 from heteroscope.cli.table_features import named_features, print_notes
-from heteroscope.core import InputError, defaults
+from heteroscope.core import InputError, defaults, printable
 
 if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
@@ -158,4 +158,4 @@ def _save_and_print(
         click.echo()
         if encoder is not None:
             print_notes(encoder)
-        click.echo(f"The model is in {out}")
+        click.echo(f"The model is in {printable(str(out))}")

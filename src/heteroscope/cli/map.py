@@ -10,7 +10,7 @@ from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto, NumberList, NumberOrWord
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
-from heteroscope.core import defaults, progress_bar
+from heteroscope.core import defaults, printable, progress_bar
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,12 +118,13 @@ def map_(
     save_figure(schematic(diagram), out / "phases.png")
     save_figure(diagram_array({rows.name: diagram}), out / "scores.png")
     print_phase_counts(diagram)
-    click.echo(f"\nThe diagram is in {out / 'diagram.zarr'}, its figures are phases.png and scores.png beside it")
+    place = printable(str(out / "diagram.zarr"))
+    click.echo(f"\nThe diagram is in {place}, its figures are phases.png and scores.png beside it")
     if report is not None:
         from heteroscope.report import write_report
 
         write_report(diagram, report, theory=_solve_theory(data))
-        click.echo(f"The page is {report}")
+        click.echo(f"The page is {printable(str(report))}")
 
 
 def _solve_theory(data: str) -> "xr.Dataset | None":

@@ -1,15 +1,19 @@
 """Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code."""
 
 import difflib
+import io
 import os
 import sys
+import warnings
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
 from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
-from heteroscope.core import InputError, Parameter
+from heteroscope.core import InputError, Parameter, printable
 
+_MOST_CHARACTERS = 1000  # of an error or warning
 # Hide joblib's warning that it misses the files of killed workers after Ctrl-C.
 _HIDDEN_WARNING = "ignore:resource_tracker:UserWarning"
 
@@ -20,12 +24,26 @@ class OneLineGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command and exit, whatever happened."""
         os.environ.setdefault("PYTHONWARNINGS", _HIDDEN_WARNING)
+        _refuse_closed_output()
         try:
-            with interruptible():
+            code = self._run(*args, **extra)
+            sys.stdout.flush()  # a full disk is found here, not after the end
+        except OSError as error:
+            _discard_output()
+            if isinstance(error, BrokenPipeError):  # its reader wants no more
+                sys.exit(1)
+            _exit_with(f"standard output cannot be written ({error.strerror})", 1)
+        sys.exit(code)
+
+    def _run(self, *args: Any, **extra: Any) -> int:
+        """Run the command and return its exit code, or exit with one line about an error."""
+        try:
+            with interruptible(), warnings.catch_warnings():
+                warnings.showwarning = _OneLineWarnings()
                 code = super().main(*args, **extra | {"standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
-            sys.exit(0)
+            return 0
         except click.UsageError as error:
             help_line = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
             _exit_with(f"{_one_line(error.format_message())}{help_line}", error.exit_code)
@@ -34,7 +52,7 @@ class OneLineGroup(click.Group):
         except click.Abort:
             stop_workers()
             _exit_with("interrupted", INTERRUPTED)
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn an interrupt into `click.Abort`, since click would print an empty line first."""
@@ -119,9 +137,37 @@ def _refuse_zero_jobs(ctx: click.Context) -> None:
 
 
 def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    """Return a message on one line that is safe in a terminal, whatever names of files and columns it quotes."""
+    return printable(" ".join(str(message).split()), _MOST_CHARACTERS)
 
 
 def _exit_with(message: str, code: int) -> NoReturn:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {_one_line(message)}", err=True)
     sys.exit(code)
+
+
+class _OneLineWarnings:
+    """Print each warning once, as one line on standard error."""
+
+    def __init__(self) -> None:
+        self._printed: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        line = _one_line(message)
+        if line not in self._printed:
+            self._printed.add(line)
+            click.echo(f"Warning: {line}", err=True)
+
+
+def _refuse_closed_output() -> None:
+    """Exit with an error if standard output is closed: Python would drop what is printed, and report success."""
+    if sys.stdout is None:
+        _exit_with("standard output is closed: redirect it to a file, or to /dev/null", 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may hold bytes that are no text
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Discard what is still to be printed: Python would try again at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

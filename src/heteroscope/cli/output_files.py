@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heteroscope.core import InputError, atomic_write
+from heteroscope.core import InputError, atomic_write, make_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
     if path is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with atomic_write(path) as partial:
         if path.suffix.lower() == ".csv":
             frame.to_csv(partial, index=labelled)

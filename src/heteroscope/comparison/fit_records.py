@@ -3,12 +3,23 @@
 A comparison that is run again with the same folder fits only what has no file yet.
 """
 
-import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from heteroscope.core import REVISIONS, Identity, InputError, atomic_write, refuse_other_settings
+from heteroscope.core import (
+    PARTIAL,
+    REVISIONS,
+    DamageError,
+    Identity,
+    InputError,
+    Provenance,
+    make_folder,
+    read_sealed,
+    refuse_other_settings,
+    warn_of_damage,
+    write_sealed,
+)
 
 FORMAT = 1  # number of the format of these files
 #: Names in the folder: shared settings, records of finished fits, and progress of fits to streams.
@@ -34,10 +45,11 @@ class FitRecord(NamedTuple):
     n_test: int
     scores: dict[str, float]
     parameters: Identity
-    error: str | None = None
+    error: str | None
+    computed_with: Provenance
 
     def as_row(self) -> dict[str, str | int | float | None]:
-        """Return the row of this fit in the table of a comparison: everything but the parameters."""
+        """Return the row of this fit in the table of a comparison: all but the parameters and what computed it."""
         return {
             "method": self.method,
             "split": self.split,
@@ -63,13 +75,19 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
     }
     if path.is_file():
         cure = "name another folder, or remove this one"
-        refuse_other_settings(folder, "a comparison", _read(path), settings, cure)
+        try:
+            stored = read_sealed(path)
+        except DamageError as error:
+            raise InputError(f"{path} is damaged ({error}): name another folder, or remove this one") from error
+        refuse_other_settings(folder, "a comparison", stored, settings, cure)
         return folder
     try:
-        if folder.is_dir() and any(entry.name not in (RECORDS, RUNS) for entry in folder.iterdir()):
+        if folder.is_dir() and any(
+            entry.name not in (RECORDS, RUNS) and not entry.name.endswith(PARTIAL) for entry in folder.iterdir()
+        ):
             raise InputError(f"{folder} holds other files but no comparison: name another folder")
-        (folder / RECORDS).mkdir(parents=True, exist_ok=True)
-        _write(path, settings)
+        make_folder(folder / RECORDS)
+        write_sealed(path, settings, indent=1)
     except OSError as error:
         raise InputError(f"{folder} cannot be written to ({error.strerror}): name another folder") from error
     return folder
@@ -77,7 +95,7 @@ def open_folder(folder: Path, data: Identity, protocol: str, seed: int) -> Path:
 
 def save_record(folder: Path, record: FitRecord) -> None:
     """Write the file of one fit."""
-    _write(_path(folder, record.method, record.split), record._asdict())
+    write_sealed(_path(folder, record.method, record.split), _finite_or_text(record._asdict()), indent=1)
 
 
 def run_folder(folder: Path, method: str, split: int) -> Path:
@@ -86,43 +104,26 @@ def run_folder(folder: Path, method: str, split: int) -> Path:
 
 
 def load_record(folder: Path, method: str, split: int, parameters: Identity) -> FitRecord | None:
-    """Return the record of an earlier fit, or None if there is none or it failed, so that it is tried again.
+    """Return the record of an earlier fit, or None if there is none, or it failed or is damaged: then fit again.
 
-    Raise an `InputError` if the file is damaged or of a fit with other parameters.
+    A damaged record is said in a warning. Raise an `InputError` if the file is of a fit with other parameters.
     """
     path = _path(folder, method, split)
     if not path.is_file():
         return None
-    found = _read(path)
     try:
+        found = read_sealed(path)
         scores = {score: float(found["scores"][score]) for score in SCORES}
         record = FitRecord(**found | {"scores": scores})
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error!r}): remove it to fit again") from error
+    except (DamageError, KeyError, TypeError, ValueError) as error:
+        warn_of_damage(path, error, "this fit is made again")
+        return None
     refuse_other_settings(path, "a fit", record.parameters, parameters, "remove it, or name another folder")
     return record if record.error is None else None
 
 
 def _path(folder: Path, method: str, split: int) -> Path:
     return folder / RECORDS / f"{method}-{split:03d}.json"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; raise an `InputError` if there is none."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): remove it to fit again") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged (it holds no record): remove it to fit again")
-    return found
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write strict JSON, atomically."""
-    with atomic_write(path) as partial:
-        text = json.dumps(_finite_or_text(content), indent=1, ensure_ascii=False, allow_nan=False)
-        partial.write_text(text, encoding="utf-8")
 
 
 def _finite_or_text(value: Any) -> Any:

@@ -17,9 +17,11 @@ from heteroscope.core import (
     Identity,
     Progress,
     check_positive_integer,
+    computed_with,
     given_arrays,
     settings_of,
     table_file,
+    warn_of_mixture,
 )
 from heteroscope.data import Missing, Rows, Stream
 from heteroscope.datasets import PROCESSES, Protocol
@@ -121,6 +123,8 @@ def compare(
             records.append(record)
             if progress:
                 progress(len(records), len(splits) * len(estimators))
+    if folder is not None:
+        warn_of_mixture(folder, "fits", [record.computed_with for record in records])
     return pd.DataFrame([record.as_row() for record in records])
 
 
@@ -134,10 +138,17 @@ def _fit_and_score(name: str, number: int, estimator: AnyEstimator, split: AnySp
     except Exception as error:  # any library may raise anything, and the other methods must go on
         nothing = dict.fromkeys(SCORES, math.nan)
         return FitRecord(
-            name, number, *sizes, nothing, parameters, f"{type(error).__name__}: {' '.join(str(error).split())}"
+            name,
+            number,
+            *sizes,
+            nothing,
+            parameters,
+            f"{type(error).__name__}: {' '.join(str(error).split())}",
+            computed_with(),
         )
     scores["seconds"] = time.perf_counter() - start
-    return FitRecord(name, number, *sizes, {score: float(scores[score]) for score in SCORES}, parameters)
+    found = {score: float(scores[score]) for score in SCORES}
+    return FitRecord(name, number, *sizes, found, parameters, None, computed_with())
 
 
 def _with_parameters(estimator: AnyEstimator, **parameters: object) -> AnyEstimator:

@@ -1,6 +1,6 @@
 """The one exception for a user's mistake. Its message is one line: the cause, then the cure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import NamedTuple
 
@@ -38,9 +38,37 @@ class InputError(ValueError):
         return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
 
 
+class DamageError(Exception):
+    """A file that does not hold what it must. The message says which part; callers add the file and the cure."""
+
+
+class StoreWarning(UserWarning):
+    """A store has a damaged part, which is computed again, or parts that other versions or processors computed."""
+
+
+class FarRowsWarning(UserWarning):
+    """Rows to predict lie far outside the rows of the fit; their std is widened."""
+
+
 def error_text(error: BaseException) -> str:
     """Return another library's error message on one line and without its full stop, to be quoted in ours."""
-    return " ".join(str(error).split()).rstrip(".")
+    return printable(" ".join(str(error).split()).rstrip("."))
+
+
+def printable(text: str, most: int = 300) -> str:
+    """Return text that is safe in a terminal: control codes, lone surrogates and marks of direction are escaped.
+
+    At most `most` characters are kept.
+    """
+    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text[:most])
+    return shown if len(text) <= most else f"{shown}..."
+
+
+def refuse_half_characters(names: Iterable[object]) -> None:
+    """Raise an `InputError` for a name with half a character (a lone surrogate), which no file can hold as text."""
+    for name in names:
+        if any(0xD800 <= ord(one) <= 0xDFFF for one in str(name)):
+            raise InputError(f"the name {printable(str(name), 60)!r} holds bytes that are no text: rename the column")
 
 
 def check_positive_integer(name: str, value: object, least: int = 1) -> int:

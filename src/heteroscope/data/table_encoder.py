@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError, Parameter
+from heteroscope.core import InputError, Parameter, refuse_half_characters
 from heteroscope.data.column_encoders import (
     CategoricalColumn,
     NumericColumn,
@@ -136,18 +136,28 @@ class TableEncoder:
         """Return the encoder that `to_dict` described; `state` may have been through JSON text."""
         try:
             columns = tuple(_stored_column(**column) for column in state["columns"])
+            if not isinstance(state["target"], str):
+                raise TypeError("the target is no text")
             return cls(state["target"], columns, tuple(state["notes"]))
         except (KeyError, TypeError) as error:
             raise InputError(f"this is no stored table encoding ({error!r}): save the model again") from error
 
 
 def _stored_column(kind: str, **fields: Any) -> NumericColumn | CategoricalColumn:
-    """Return the column of this class with these fields, or raise a `KeyError` for another class."""
+    """Return the column of this class with these fields; raise a `KeyError` or `TypeError` for others."""
+    column: NumericColumn | CategoricalColumn
     if kind == NumericColumn.__name__:
-        return NumericColumn(**fields)
-    if kind == CategoricalColumn.__name__:
-        return CategoricalColumn(**fields | {"categories": tuple(fields["categories"])})
-    raise KeyError(kind)
+        column = NumericColumn(**fields)
+        is_sound = column.fill is None or (isinstance(column.fill, float | int) and np.isfinite(column.fill))
+    elif kind == CategoricalColumn.__name__:
+        column = CategoricalColumn(**fields | {"categories": tuple(fields["categories"])})
+        texts = (*column.categories, *([] if column.fill is None else [column.fill]))
+        is_sound = all(isinstance(text, str) for text in texts) and column.unknown in get_args(Unknown)
+    else:
+        raise KeyError(kind)
+    if not is_sound or not isinstance(column.name, str):
+        raise TypeError(f"a column of the kind {kind} has other fields")
+    return column
 
 
 def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " row"]:
@@ -177,6 +187,7 @@ def _refuse_bad_names(frame: pd.DataFrame) -> None:
     """Raise an `InputError` for column names that are not text or not unique."""
     if not all(isinstance(name, str) for name in frame.columns):
         raise InputError("the table has column names that are not text: rename them with frame.rename(columns=str)")
+    refuse_half_characters(frame.columns)
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise InputError(f"the table has more than one column called {repeated[0]!r}: give each its own name")

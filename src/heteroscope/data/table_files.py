@@ -42,8 +42,10 @@ def read_table(path: str | Path, text: Collection[str] = ()) -> pd.DataFrame:
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist: check the name, or give the full path (this is {Path.cwd()})")
-    if not path.is_file():
+    if path.is_dir():
         raise InputError(f"{path} is a folder: name one .csv or .parquet file")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or device, which cannot be read twice: save the table as a file")
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path} has the extension {path.suffix!r}: save the table as .csv or .parquet")
     if path.stat().st_size == 0:

@@ -17,8 +17,9 @@ from jaxtyping import Float, Int32
 from heteroscope.core import InputError, Progress
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
 from heteroscope.diagrams.measuring import measure
-from heteroscope.diagrams.resumable_store import DiagramStore, Tile, open_round
+from heteroscope.diagrams.resumable_store import ROUNDS, DiagramStore, open_round
 from heteroscope.diagrams.sources import DiagramRows
+from heteroscope.diagrams.tile_marks import Tile
 from heteroscope.networks import Params, predict_members
 from heteroscope.training import (
     Fit,
@@ -95,9 +96,20 @@ def train_rounds(
             mean_only = not any("precision" in stage.trains for stage in recipe.stages)
             summarise = partial(summarise_round, data=data, activation=activation, mean_only=mean_only)
             _train_missing(round_store, grid, train_tiles, summarise, round_progress, earlier_steps)
+            _refuse_lost_tiles(round_store, folder)
             starts, earlier_steps = _choose_starts(
                 round_store, grid, to_params, keep_zero_means=architecture.start != "he"
             )
+
+
+def _refuse_lost_tiles(round_store: DiagramStore, folder: Path) -> None:
+    """Raise if files of a finished round were removed or changed meanwhile: their models would be read as zeros."""
+    round_store.check()
+    if not round_store.done.all():
+        raise InputError(
+            f"{folder / ROUNDS} was changed while the sweep ran: run the same again, and only what is missing is "
+            "computed again"
+        )
 
 
 def _choose_starts(

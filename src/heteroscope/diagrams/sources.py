@@ -8,7 +8,14 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from sklearn.utils import check_X_y
 
-from heteroscope.core import Identity, InputError, check_identity, given_arrays, resolve_diagram_batch_size
+from heteroscope.core import (
+    Identity,
+    InputError,
+    check_identity,
+    given_arrays,
+    refuse_half_characters,
+    resolve_diagram_batch_size,
+)
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.training import SEARCH_SHARE, StreamRun, refuse_with_stream, start_stream_run
 
@@ -109,4 +116,6 @@ def _column_names(X: ArrayLike, y: ArrayLike | None) -> tuple[list[str], str]:
     columns = getattr(X, "columns", None)
     n_features = np.shape(X)[1] if np.ndim(X) == 2 else 0
     features = [f"x{k}" for k in range(n_features)] if columns is None else [str(column) for column in columns]
-    return features, str(getattr(y, "name", None) or "y")
+    target = str(getattr(y, "name", None) or "y")
+    refuse_half_characters([*features, target])
+    return features, target

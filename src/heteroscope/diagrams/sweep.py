@@ -19,6 +19,7 @@ from heteroscope.core import (
     Progress,
     check_positive_integer,
     defaults,
+    describe_provenance,
     resolve_diagram_schedule,
     resolve_diagram_steps,
 )
@@ -156,7 +157,9 @@ def phase_diagram(
         else:
             train_rounds(cells, grid, source.data, training.rounds, folder, n_jobs, progress)
         remove_rounds(folder)
-    return decode_words(template) if store is None else open_diagram(store)
+    if store is not None:
+        return open_diagram(store)
+    return decode_words(template).assign_attrs(computed_with=describe_provenance(cells.computed_with.values()))
 
 
 class DiagramTraining(NamedTuple):
@@ -202,7 +205,7 @@ def _open_cells(store: str | Path | None, template: xr.Dataset, settings: Identi
             yield cells
         return
     arrays = {str(key): variable.values for key, variable in template.data_vars.items()}
-    yield DiagramStore(arrays | {"done": np.zeros((template.sizes["rho"], template.sizes["seed"]), bool)})
+    yield DiagramStore(arrays, (template.sizes["rho"], template.sizes["seed"]))
 
 
 def _empty_diagram(

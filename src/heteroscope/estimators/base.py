@@ -24,6 +24,7 @@ from heteroscope.networks import (
     check_architecture,
     moment_match,
     predict_members,
+    predict_with_far_rows,
     stack_members,
 )
 from heteroscope.phases import HeldOut, label, observe
@@ -90,7 +91,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._combine(x)
+        return self._predict_rows(x)
 
     def predict_interval(
         self, X: Inputs, coverage: float = 0.9
@@ -156,6 +157,12 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Moment-match the members into one Gaussian per row."""
         return moment_match(*self._predict_members(self.members_, x, self.scaling_))
+
+    def _predict_rows(self, x: Float[np.ndarray, "point feature"], first: int = 1) -> Prediction:
+        """Predict rows, those far outside the fit with a wider std and a warning; `first` numbers the first one."""
+        if not hasattr(self, "scaling_"):  # the members of an ensemble do this
+            return self._combine(x)
+        return predict_with_far_rows(self._combine, x, self.scaling_, getattr(self, "feature_names_in_", None), first)
 
     def _check_fit_input(self, X: Inputs, y: ArrayLike | None, sample_weight: ArrayLike | None) -> tuple[Rows, Rows]:
         """Return the rows as given, for splitters that use row numbers, and merged, for everything else."""

@@ -11,8 +11,11 @@ from typing import TypeAlias
 class FieldKind(Enum):
     """Kind of a fitted attribute, which decides how a model file holds it."""
 
-    NUMBER = auto()  # float
-    INTEGER = auto()  # int
+    NUMBER = auto()  # float, but not NaN
+    POSITIVE = auto()  # finite float above 0
+    LIMIT = auto()  # float above 0, or infinity
+    SHARE = auto()  # float between 0 and 1
+    INTEGER = auto()  # int of at least 0
     NUMBERS = auto()  # tuple of floats
     NUMBERS_BY_NAME = auto()  # dictionary of floats
     COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`

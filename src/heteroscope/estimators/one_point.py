@@ -48,9 +48,9 @@ class PointRegressor(StreamRegressor):
 
     fitted_fields: ClassVar[FittedFields] = {
         **NETWORK_FIELDS,
-        "rho_": FieldKind.NUMBER,
-        "gamma_": FieldKind.NUMBER,
-        "std_scale_": FieldKind.NUMBER,
+        "rho_": FieldKind.SHARE,
+        "gamma_": FieldKind.SHARE,
+        "std_scale_": FieldKind.POSITIVE,
         "verdict_": FieldKind.VERDICT,
     }
     verdict_: Verdict | None
@@ -366,6 +366,7 @@ class HeteroskedasticRegressor(PointRegressor):
             seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]
             self._partial = begin_partial_fit(jobs, recipe, scaling or rows.scaling(), unit=float(rows.weight.mean()))
+        self._partial = self._partial._replace(scaling=self._partial.scaling.covering(rows.x))
         self._partial = continue_partial_fit(self._partial, rows)
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)

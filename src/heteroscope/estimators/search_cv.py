@@ -135,9 +135,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     fitted_fields: ClassVar[FittedFields] = {
         **PointRegressor.fitted_fields,
-        "widest_std_": FieldKind.NUMBER,
+        "widest_std_": FieldKind.LIMIT,
         "mean_bounds_": FieldKind.NUMBERS,
-        "df_": FieldKind.NUMBER,
+        "df_": FieldKind.LIMIT,
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,

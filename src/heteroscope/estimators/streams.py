@@ -35,7 +35,7 @@ class StreamRegressor(GaussianRegressor):
             return super().predict_parts(X)
         check_is_fitted(self)
         _check_features(self, X)
-        parts = [self._combine(read_checked(X, block)[0]) for block in X.blocks()]
+        parts = [self._predict_rows(read_checked(X, block)[0], block.first) for block in X.blocks()]
         return Prediction(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
     def _start_stream_run(self, stream: Stream, held_out: float, seed: int, store: str | Path | None) -> StreamRun:

@@ -1,5 +1,6 @@
 """Read the networks and the scaling of a model from its arrays, and check that they fit; needs NumPy only."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,16 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from heteroscope.core import InputError, error_text
+from heteroscope.core import DamageError, InputError, error_text
 from heteroscope.data import Scaling
 from heteroscope.networks import Layer, Network, Params
 
 Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
 Arrays: TypeAlias = dict[str, np.ndarray]
 
-
-class DamageError(Exception):
-    """A model file that does not hold what it must; the message says which part."""
+SMALLEST, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)  # of the positive numbers
 
 
 @contextmanager
@@ -24,7 +23,7 @@ def refuse_damage(folder: Path) -> Iterator[None]:
     """Turn whatever is raised by a part that is missing or of the wrong type into an `InputError` of one line."""
     try:
         yield
-    except (DamageError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (DamageError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{folder} is damaged ({cause(error)}): copy it again, or fit again") from error
 
 
@@ -45,21 +44,44 @@ def _read_network(arrays: Arrays, name: str) -> Network:
 
 
 def read_scaling(arrays: Arrays) -> Scaling:
-    """Return centre and scale of inputs and target."""
-    found = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
-    return Scaling(found["x_centre"], found["x_scale"], float(found["y_centre"]), float(found["y_scale"]))
+    """Return centre, scale and range of inputs, and centre and scale of the target."""
+    found: dict[str, Any] = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
+    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
+        raise DamageError("its scaling holds numbers that are not finite")
+    if found["y_centre"].shape or found["y_scale"].shape or (found["x_low"] > found["x_high"]).any():
+        raise DamageError("its scaling has other shapes, or a range without numbers")
+    if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
+        raise DamageError("its scaling divides by a number that is not positive")
+    return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
 
 
 def read_integer(value: Json) -> int:
-    """Return a whole number; raise a `DamageError` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise DamageError(f"{value!r} stands where a whole number must be")
+    """Return a whole number of at least 0; raise a `DamageError` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise DamageError(f"{str(value)[:40]!r} stands where a whole number of at least 0 must be")
     return value
+
+
+def read_number(value: Json, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a float with low <= value <= high; raise a `DamageError` for anything else, NaN included."""
+    number = float(value)
+    if isinstance(value, bool) or not low <= number <= high:
+        raise DamageError(f"{str(value)[:40]!r} stands where a number from {low:g} to {high:g} must be")
+    return number
+
+
+def read_names(names: Json) -> np.ndarray:
+    """Return names of features; raise a `DamageError` unless all are texts."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DamageError("its feature names are no list of texts")
+    return np.array(names, dtype=object)
 
 
 def read_bounds(values: Json) -> tuple[float, float]:
     """Return the smallest and the largest mean."""
-    lowest, highest = (float(value) for value in values)
+    lowest, highest = (read_number(value) for value in values)
+    if not lowest < highest:
+        raise DamageError("the bounds of its mean leave no number between them")
     return lowest, highest
 
 
@@ -71,7 +93,7 @@ def check_shapes(
     The mean network has one output, the second network `n_outputs`. All layers must have the same number of members and
     finite single-precision numbers.
     """
-    if not scaling.x_centre.shape == scaling.x_scale.shape == (n_features,):
+    if any(part.shape != (n_features,) for part in (scaling.x_centre, scaling.x_scale, scaling.x_low, scaling.x_high)):
         raise DamageError(f"its scaling does not fit {n_features} features")
     if feature_names is not None and len(feature_names) != n_features:
         raise DamageError(f"its feature names do not fit {n_features} features")

@@ -11,19 +11,12 @@ from typing import Any
 import numpy as np
 
 from heteroscope.baselines import BASELINES, EnsembleRegressor
-from heteroscope.core import InputError, Status
+from heteroscope.core import DamageError, InputError
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
-from heteroscope.model_files.array_format import (
-    Arrays,
-    DamageError,
-    Json,
-    check_shapes,
-    read_integer,
-    read_networks,
-    read_scaling,
-)
+from heteroscope.model_files.array_format import Arrays, Json, check_shapes, read_networks, read_scaling
+from heteroscope.model_files.json_values import JSON_READERS
 from heteroscope.networks import Params, check_architecture
-from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
+from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Scores, Verdict
 
 #: The only classes that a model file can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
@@ -147,19 +140,29 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
         elif name in LATER_FIELDS and name not in state["fitted"]:
             fitted[name] = LATER_FIELDS[name]
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:
-            fitted[name] = _JSON_READERS[kind](state["fitted"][name])
+            fitted[name] = JSON_READERS[kind](state["fitted"][name])
     if _has_networks(type(model)):
         names = fitted.get("feature_names_in_")
         check_shapes(fitted["members_"], fitted["scaling_"], fitted["n_features_in_"], names, model.n_second_outputs)
     for name, value in fitted.items():
         setattr(model, name, value)
+    if FieldKind.NAMED_ARRAYS in model.fitted_fields.values():
+        _check_prediction(model)
     return model
+
+
+def _check_prediction(model: GaussianRegressor) -> None:
+    """Raise a `DamageError` unless the model predicts the centre of its rows: its further arrays must fit them."""
+    with np.errstate(all="ignore"):
+        mean, std, *_ = model._combine(model.scaling_.x_centre[np.newaxis])
+    if not (np.isfinite(mean).all() and np.isfinite(std).all() and (std > 0).all()):
+        raise DamageError("its prediction at the centre of the rows is no number")
 
 
 def _restore_unfitted(state: Mapping[str, Json]) -> GaussianRegressor:
     """Return the unfitted regressor with the parameters that were kept."""
     if state["class"] not in CLASSES:
-        raise DamageError(f"it names the class {state['class']!r}, and only {', '.join(CLASSES)} are known")
+        raise DamageError(f"it names the class {str(state['class'])[:40]!r}, which is not known")
     kind = CLASSES[state["class"]]
     parameters = {
         name: _restore_unfitted(value) if isinstance(value, dict) else value
@@ -191,74 +194,12 @@ def _restore_members(states: list[Json], arrays: Arrays, n_features: int) -> lis
     return members
 
 
-def _read_observables(values: Json) -> Observables:
-    held_out = values["held_out"]
-    numbers = {name: float(value) for name, value in values.items() if name != "held_out"}
-    return Observables(**numbers, held_out=None if held_out is None else HeldOut(**_read_numbers(held_out)))
-
-
-def _read_verdict(values: Json) -> Verdict | None:
-    if values is None:
-        return None
-    parts: dict[str, Any] = {
-        name: _VERDICT_READERS[name](value) if name in _VERDICT_READERS else float(value)
-        for name, value in values.items()
-    }
-    return Verdict(**parts)
-
-
-def _read_numbers(values: Mapping[str, Json]) -> dict[str, float]:
-    return {name: float(value) for name, value in values.items()}
-
-
-def _read_named_row(values: Json) -> NamedRow:
-    number = values["number"]
-    others = _read_numbers({name: value for name, value in values.items() if name != "number"})
-    return NamedRow(number=None if number is None else read_integer(number), **others)
-
-
-def _read_tuple_of_floats(values: Json) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
-
-
-#: Parts of a verdict that are no plain numbers.
-_VERDICT_READERS: dict[str, Callable[[Json], Any]] = {
-    "n_rows": read_integer,
-    **dict.fromkeys(("ours", "homoskedastic", "constant"), lambda values: Scores(**_read_numbers(values))),
-    **dict.fromkeys(("over_homoskedastic", "over_constant"), lambda values: Gain(**_read_numbers(values))),
-    **dict.fromkeys(("std_range", "coverage_by_std"), _read_tuple_of_floats),
-    "named": lambda rows: tuple(_read_named_row(row) for row in rows),
-}
-
-
-def _read_column(values: list[Json]) -> np.ndarray:
-    """Return integers, floats (text such as "inf" included) or, if the text is no number, words."""
-    if values and all(isinstance(value, int) for value in values):
-        return np.array(values)
-    try:
-        return np.array([float(value) for value in values])
-    except ValueError:
-        return np.array(values)
-
-
-_JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
-    FieldKind.NUMBER: float,
-    FieldKind.INTEGER: read_integer,
-    FieldKind.NUMBERS: _read_tuple_of_floats,
-    FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
-    FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},
-    FieldKind.FEATURE_NAMES: lambda names: np.array(names, dtype=object),
-    FieldKind.PHASE: lambda name: str(Phase(name)),
-    FieldKind.STATUSES: lambda names: tuple(Status(name) for name in names),
-    FieldKind.OBSERVABLES: _read_observables,
-    FieldKind.VERDICT: _read_verdict,
-}
-
-
 def _read_named_arrays(arrays: Arrays) -> Arrays:
     found = {name.removeprefix("extra."): array for name, array in arrays.items() if name.startswith("extra.")}
     if not found or not all(array.dtype.kind == "f" and np.isfinite(array).all() for array in found.values()):
         raise DamageError("its arrays beside the networks are missing or hold numbers that are not finite")
+    if any(array.ndim == 0 and not array > 0 for array in found.values()):
+        raise DamageError("a number beside the networks is not positive")
     return found
 
 

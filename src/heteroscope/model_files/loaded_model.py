@@ -9,20 +9,24 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from heteroscope.core import InputError
+from heteroscope.core import DamageError, InputError, printable
 from heteroscope.data import Stream
 from heteroscope.distributions import check_levels, frozen, interval_levels, quantiles
 from heteroscope.model_files.array_format import (
+    LARGEST,
+    SMALLEST,
     Arrays,
     Json,
     check_shapes,
     read_bounds,
     read_integer,
+    read_names,
     read_networks,
+    read_number,
     read_scaling,
     refuse_damage,
 )
-from heteroscope.networks import FittedEnsemble, Prediction, check_architecture
+from heteroscope.networks import FittedEnsemble, Prediction, check_architecture, predict_with_far_rows
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
@@ -42,21 +46,22 @@ class NumpyPredictor(NamedTuple):
     """The predictions of an ensemble for checked rows, computed by NumPy."""
 
     ensemble: FittedEnsemble
+    feature_names: list[str] | None
 
     def predict_parts(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """Return mean and std, and the two parts of the std."""
-        return self.ensemble.predict(x)
+        """Return mean and std, and the two parts of the std; warn of rows far outside the fit."""
+        return predict_with_far_rows(self.ensemble.predict, x, self.ensemble.scaling, self.feature_names)
 
     def predict_quantiles(
         self, x: Float[np.ndarray, "point feature"], levels: Float[np.ndarray, " level"]
     ) -> Float[np.ndarray, "point level"]:
         """Return the quantiles of these levels."""
-        prediction = self.ensemble.predict(x)
+        prediction = self.predict_parts(x)
         return quantiles(prediction.mean, prediction.std, self.ensemble.df, levels)
 
     def pred_dist(self, x: Float[np.ndarray, "point feature"]) -> "rv_frozen":
         """Return the frozen distribution."""
-        prediction = self.ensemble.predict(x)
+        prediction = self.predict_parts(x)
         return frozen(prediction.mean, prediction.std, self.ensemble.df)
 
 
@@ -84,13 +89,14 @@ class LoadedModel:
         self._estimator: GaussianRegressor | None = None
         self._encoder: TableEncoder | None = None
         fitted, encoding = state["fitted"], state["encoder"]
-        self.version = str(state["version"])
+        self.version = printable(str(state["version"]), 40)
         self._n_features = read_integer(fitted["n_features_in_"])
-        self._feature_names: list[str] | None = fitted.get("feature_names_in_")
+        names = fitted.get("feature_names_in_")
+        self._feature_names: list[str] | None = None if names is None else read_names(names).tolist()
         self._columns = None if encoding is None else [str(column["name"]) for column in encoding["columns"]]
         self._numpy = None
         if state["class"] in NUMPY_CLASSES:
-            self._numpy = NumpyPredictor(_read_ensemble(state, arrays))
+            self._numpy = NumpyPredictor(_read_ensemble(state, arrays), self._feature_names)
             members, scaling = self._numpy.ensemble.members, self._numpy.ensemble.scaling
             check_shapes(members, scaling, self._n_features, self._feature_names, 1)
         else:
@@ -116,7 +122,11 @@ class LoadedModel:
             from heteroscope.data import TableEncoder
 
             with refuse_damage(self._folder):
-                self._encoder = TableEncoder.from_dict(self._state["encoder"])
+                encoder = TableEncoder.from_dict(self._state["encoder"])
+                names = list(encoder.feature_names)
+                if len(names) != self._n_features or self._feature_names not in (None, names):
+                    raise DamageError("the columns of its table are not the features of its model")
+                self._encoder = encoder
         return self._encoder
 
     @overload
@@ -298,8 +308,8 @@ def _read_ensemble(state: Mapping[str, Json], arrays: Arrays) -> FittedEnsemble:
         read_networks(arrays),
         read_scaling(arrays),
         parameters["activation"],
-        float(fitted["std_scale_"]),
-        float(fitted.get("widest_std_", np.inf)),
+        read_number(fitted["std_scale_"], SMALLEST, LARGEST),
+        read_number(fitted.get("widest_std_", np.inf), SMALLEST),
         read_bounds(fitted.get("mean_bounds_", (-np.inf, np.inf))),
-        float(fitted.get("df_", np.inf)),
+        read_number(fitted.get("df_", np.inf), 2.0 + 1e-9),
     )

@@ -119,9 +119,12 @@ class _Graph:
 
 
 def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
-    """Return mean and std of the members' mixture, as `FittedEnsemble.predict` computes them."""
+    """Return mean and std of the members' mixture, as `LoadedModel.predict` computes them."""
     scaling = ensemble.scaling
-    shifted = graph.add("Sub", graph.cast("features", "float64"), graph.constant(scaling.x_centre))
+    given = graph.cast("features", "float64")
+    low, high = (graph.constant(edge) for edge in scaling.edges())
+    within = graph.add("Min", graph.add("Max", given, low), high)
+    shifted = graph.add("Sub", within, graph.constant(scaling.x_centre))
     inputs = graph.cast(graph.add("Div", shifted, graph.constant(scaling.x_scale)), graph.precision)
     outputs = [_network(graph, network, inputs, ensemble.activation) for network in ensemble.members]
     y_scale = graph.constant(scaling.y_scale)
@@ -139,7 +142,12 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     epistemic = graph.add("Min", epistemic, graph.constant(ensemble.widest_std**2))
     std = graph.add("Sqrt", graph.add("Add", aleatoric, epistemic))
     mean = graph.add("ReduceMean", bounded, axes=[0], keepdims=0)
-    return mean, graph.add("Mul", std, graph.constant(ensemble.std_scale))
+    scaled = graph.add("Mul", std, graph.constant(ensemble.std_scale))
+    # rows far outside the fit: std^2 + (y_scale * distance)^2
+    outside = graph.add("Div", graph.add("Sub", given, within), graph.constant(scaling.x_scale))
+    squares = graph.add("ReduceSum", graph.add("Mul", outside, outside), graph.constant([1], "int64"), keepdims=0)
+    far = graph.add("Mul", squares, graph.constant(scaling.y_scale**2))
+    return mean, graph.add("Sqrt", graph.add("Add", graph.add("Mul", scaled, scaled), far))
 
 
 def _network(graph: _Graph, network: Network, inputs: str, activation: str) -> str:

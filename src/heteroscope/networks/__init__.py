@@ -25,6 +25,7 @@ from heteroscope.networks.ensemble import (
     stack_members,
     widest_std,
 )
+from heteroscope.networks.far_rows import predict_with_far_rows
 from heteroscope.networks.forward import GELU_CUBE, LEAK, NUMPY_ACTIVATIONS
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ __all__ = [
     "predict_mean",
     "predict_members",
     "predict_precision",
+    "predict_with_far_rows",
     "settle_levels",
     "stack_members",
     "to_positive",

@@ -10,7 +10,16 @@ from jaxtyping import Float64
 from scipy.special import expit
 
 from heteroscope import datasets, field
-from heteroscope.core import Progress, Status, atomic_write
+from heteroscope.core import (
+    DamageError,
+    Progress,
+    Status,
+    atomic_write,
+    check_mark,
+    make_folder,
+    warn_of_damage,
+    write_mark,
+)
 from heteroscope.datasets import simulated
 from heteroscope.diagrams import field_diagram, phase_diagram, without_rows
 
@@ -293,9 +302,16 @@ def _mean_mse(y: Float64[np.ndarray, " point"], grid: field.GridSolution) -> Flo
 def _read_or_make(folder: Path, make: Callable[[], xr.Dataset]) -> xr.Dataset:
     """Return the Dataset in the folder's file; if there is none, compute and write it first."""
     path = folder / FIELD_FILE
+    if path.is_file():
+        try:
+            check_mark(path)
+        except DamageError as error:
+            warn_of_damage(path, error, "it is computed again")
+            path.unlink()
     if not path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with atomic_write(path) as partial:
             make().to_netcdf(partial, engine="scipy")
+        write_mark(path)
     with xr.open_dataset(path, engine="scipy") as stored:
         return stored.load().drop_encoding()

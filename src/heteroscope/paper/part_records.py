@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from heteroscope.core import InputError, atomic_write
+from heteroscope.core import DamageError, atomic_write, file_checksum, make_folder, warn_of_damage
 from heteroscope.diagrams import CELL, CODES, decode_words, encode_words, relabel, without_rows
 from heteroscope.paper.parts import Result
 
 WORTH_KEEPING_SECONDS = 10.0  # a part that took less is not saved: computing it again is as easy
+FILE_CHECKSUM = "sha256"  # key of the checksum of the result's file
 DIAGRAM, TABLE = ".nc.gz", ".csv"  # suffixes of the two kinds of files
 
 
@@ -34,31 +35,39 @@ def save_part(folder: Path, name: str, result: Result, timing: dict[str, Any]) -
     """Write a part that took long; its JSON is written last, and a part without it counts as not saved."""
     if timing["seconds"] < WORTH_KEEPING_SECONDS:
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    if isinstance(result, pd.DataFrame):
-        with atomic_write(folder / f"{name}{TABLE}") as partial:
+    make_folder(folder)
+    file = folder / f"{name}{TABLE if isinstance(result, pd.DataFrame) else DIAGRAM}"
+    with atomic_write(file) as partial:
+        if isinstance(result, pd.DataFrame):
             result.to_csv(partial, index=False)
-    else:
-        with atomic_write(folder / f"{name}{DIAGRAM}") as partial:
+        else:
             partial.write_bytes(gzip.compress(bytes(_compact(result).to_netcdf(engine="scipy")), mtime=0))
+    timing = {**timing, FILE_CHECKSUM: file_checksum(file)}
     with atomic_write(folder / f"{name}.json") as partial:
         partial.write_text(json.dumps(timing, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load_part(folder: Path, name: str) -> PartRecord | None:
-    """Return the saved part of that name, or None if there is none."""
+    """Return the saved part of that name, or None if there is none, or it is damaged, which is said in a warning.
+
+    Parts that were saved by earlier versions have no checksum.
+    """
     timing = folder / f"{name}.json"
     if not timing.is_file():
         return None
     try:
-        seconds = float(json.loads(timing.read_text(encoding="utf-8"))["seconds"])
-        table = folder / f"{name}{TABLE}"
+        saved = json.loads(timing.read_text(encoding="utf-8"))
+        seconds, table = float(saved["seconds"]), folder / f"{name}{TABLE}"
+        found = file_checksum(table if table.is_file() else folder / f"{name}{DIAGRAM}")
+        if saved.get(FILE_CHECKSUM, found) != found:
+            raise DamageError("it is not what was saved")
         if table.is_file():
             return PartRecord(pd.read_csv(table), seconds)
         with xr.open_dataset(gzip.decompress((folder / f"{name}{DIAGRAM}").read_bytes()), engine="scipy") as stored:
             return PartRecord(_labelled(decode_words(stored.load().drop_encoding())), seconds)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
-        raise InputError(f"the record {timing} is damaged: remove it to compute the part again") from error
+    except (DamageError, OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        warn_of_damage(timing, error, "the part is computed again")
+        return None
 
 
 def _compact(diagram: xr.Dataset) -> xr.Dataset:

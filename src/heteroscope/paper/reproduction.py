@@ -10,7 +10,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, cast
 
-from heteroscope.core import Progress, atomic_write, identity_key
+from heteroscope.core import (
+    DamageError,
+    Progress,
+    atomic_write,
+    identity_key,
+    make_folder,
+    parse_object,
+    warn_of_damage,
+)
 from heteroscope.paper.diagram_parts import HysteresisSweep, Theory
 from heteroscope.paper.exhibits import Exhibit, exhibit_settings
 from heteroscope.paper.formatting import markdown
@@ -45,12 +53,14 @@ def run_exhibit(name: str, exhibit: Exhibit[ResultT], workspace: Workspace) -> d
     finished = {label: _finish_part(part, workspace) for label, part in parts.items()}
     output = exhibit.show({label: part.result for label, part in finished.items()})
     folder = workspace.folder
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if output.figure is not None:
         save_figure(output.figure, folder / f"{name}.png")
     if output.table is not None:
-        output.table.to_csv(folder / f"{name}.csv", index=False)
-        (folder / f"{name}.md").write_text(markdown(output.table), encoding="utf-8")
+        with atomic_write(folder / f"{name}.csv") as partial:
+            output.table.to_csv(partial, index=False)
+        with atomic_write(folder / f"{name}.md") as partial:
+            partial.write_text(markdown(output.table), encoding="utf-8")
     settings = exhibit_settings(exhibit, workspace.scale)
     record = {
         "recipe": name,  # the exhibit; published records have it under this key
@@ -79,8 +89,7 @@ def _command(name: str, scale: Scale) -> str:
 
 def read_record(name: str, workspace: Workspace) -> dict[str, Any] | None:
     """Return the record of an exhibit that was made in this workspace before, or None."""
-    path = workspace.folder / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return _read_json(workspace.folder / f"{name}.json")
 
 
 @dataclass(frozen=True)
@@ -141,13 +150,23 @@ def _seconds(folder: Path) -> float:
 
 def _read_timing(folder: Path) -> dict[str, Any]:
     """Return the timing of the part in this folder, or {} if it was never begun."""
-    path = _timing_file(folder)
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return _read_json(_timing_file(folder)) or {}
 
 
 def _timing_file(folder: Path) -> Path:
     """Return the file of a part's timing, beside its folder: a comparison refuses foreign files in its own."""
     return folder.with_name(f"{folder.name}.json")
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file; None if there is no file, or it is damaged, which is said in a warning."""
+    if not path.is_file():
+        return None
+    try:
+        return parse_object(path.read_bytes())
+    except DamageError as error:
+        warn_of_damage(path, error, "it is written again")
+        return None
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 from scipy.special import logit
 
+from heteroscope.core import InputError, atomic_write, make_folder
 from heteroscope.diagrams import S_ADAPTS, S_CONSTANT
 from heteroscope.phases import Phase
 
@@ -132,9 +133,13 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         `path`.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with house_style():
-        figure.savefig(path)
+    make_folder(path.parent)
+    kind = path.suffix.removeprefix(".")
+    if kind not in figure.canvas.get_supported_filetypes():
+        known = ", ".join(f".{name}" for name in figure.canvas.get_supported_filetypes())
+        raise InputError(f"{path} has the extension {path.suffix!r}: a figure is one of {known}")
+    with house_style(), atomic_write(path) as partial:
+        figure.savefig(partial, format=kind)
     return path
 
 

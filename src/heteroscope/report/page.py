@@ -15,7 +15,7 @@ import xarray as xr
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, atomic_write, make_folder
 from heteroscope.report.contents import page_contents
 
 # Joined in this order into one script: each file uses only names of the files before it.
@@ -50,8 +50,9 @@ def write_report(
     if place.is_dir():
         raise InputError(f"{str(place)!r} is a folder: name the file to write, such as {str(place / 'report.html')!r}")
     text = page_text([diagram] if theory is None else [diagram, theory], title or _title(diagram))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text, encoding="utf-8")
+    make_folder(place.parent)
+    with atomic_write(place) as partial:
+        partial.write_text(text, encoding="utf-8", errors="replace")  # names may hold bytes that are no text
     return place
 
 

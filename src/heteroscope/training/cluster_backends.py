@@ -3,7 +3,7 @@
 import logging
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from joblib import parallel_config
 
@@ -11,6 +11,7 @@ from heteroscope.core import InputError, Parameter
 
 #: Names that users may give; loky is joblib's own pool of processes on this machine.
 BACKENDS = ("loky", "dask", "ray")
+LOOPBACK = "127.0.0.1"  # where clusters on this machine listen: no other machine reaches it
 
 
 @contextmanager
@@ -48,7 +49,11 @@ def _dask_client(scheduler: str | None) -> Iterator[None]:
     except ImportError as error:
         raise InputError("the dask backend needs `pip install 'heteroscope[dask]'`") from error
     if scheduler is None:
-        with LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+        # Whoever reaches a scheduler or worker can run code in it.
+        with (
+            LocalCluster(threads_per_worker=1, host=LOOPBACK, dashboard_address=f"{LOOPBACK}:0") as cluster,
+            Client(cluster),
+        ):
             yield
         return
     try:
@@ -65,12 +70,15 @@ def _ray_session(address: str | None) -> Iterator[None]:
     try:
         import ray
         from ray.util.joblib import register_ray
+
+        from heteroscope.training.ray_internals import listen_on_loopback
     except ImportError as error:
         raise InputError("the ray backend needs `pip install 'heteroscope[ray]'`") from error
     try:
         if address not in (None, "auto"):
             _check_listening(address)
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        with listen_on_loopback() if address is None else nullcontext():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError) as error:
         raise InputError(f"no Ray cluster answers at {address}: start one with `ray start --head`") from error
     register_ray()

@@ -8,9 +8,10 @@ switches the cache off.
 
 import os
 import platform
+import stat
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -24,6 +25,7 @@ from jax.stages import Lowered
 KEPT_BYTES = 2**28  # size of the folder, about two thousand programs; the oldest are removed first
 MIN_COMPILE_SECONDS = 0.3  # programs that compile faster are not kept
 WAIT_SECONDS = 0.02  # time between checks whether another process is done
+MOST_SHAPES = 16  # of rows and networks whose programs a process keeps in memory, about 15 MB each
 N_LOCKS = 64  # lock files; two programs with the same lock are compiled one after the other
 CPU_FACTS = ("vendor_id", "model name", "flags", "Features")  # lines of /proc/cpuinfo that decide which code runs
 #: Where Linux says whether gather instructions are slowed down on this processor.
@@ -31,14 +33,25 @@ SLOW_GATHERS = Path("/sys/devices/system/cpu/vulnerabilities/gather_data_samplin
 
 
 def keep_programs() -> None:
-    """Make JAX keep its programs in the user's cache folder, unless another is set or it is not writable."""
+    """Make JAX keep its programs in the user's cache folder, unless another is set or it is not writable.
+
+    A program runs with the rights of whoever reads it, so the folder is the user's own and closed to others.
+    """
     if _setting("jax_compilation_cache_dir") is not None or not reads_its_own_programs():
         return
     try:
         folder = program_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_oldest(folder, KEPT_BYTES)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stranger = _open_to_others(folder)
     except (OSError, RuntimeError):  # the folder cannot be made, or there is no home folder
+        return
+    if stranger is not None:
+        warnings.warn(
+            f"compiled programs are not kept, because {stranger} belongs to another user or may be written to by "
+            "others: set XDG_CACHE_HOME to a folder of your own",
+            UserWarning,
+            stacklevel=2,
+        )
         return
     if not os.access(folder, os.W_OK):
         return
@@ -46,6 +59,51 @@ def keep_programs() -> None:
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", MIN_COMPILE_SECONDS)
+    bound_folder()
+
+
+def _open_to_others(folder: Path) -> Path | None:
+    """Return the folder, or one above it up to the user's caches, that others may write to; None if there is none.
+
+    Those below the user's caches are closed to others first.
+    """
+    if not hasattr(os, "getuid"):  # Windows, where caches lie in the user's profile
+        return None
+    own, caches = (folder, *folder.parents[:2]), folder.parents[2]
+    for path in own:
+        if path.lstat().st_uid == os.getuid() and not path.is_symlink():
+            path.chmod(0o700)
+    for path in (*own, caches):
+        state = path.stat() if path == caches else path.lstat()
+        shared = state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not state.st_mode & stat.S_ISVTX
+        if stat.S_ISLNK(state.st_mode) or state.st_uid not in (os.getuid(), 0) or shared:
+            return path
+    return None
+
+
+def bound_folder() -> None:
+    """Remove the oldest programs if this process uses the user's cache folder; another folder is left alone."""
+    folder = _setting("jax_compilation_cache_dir")
+    with suppress(OSError, RuntimeError):
+        if folder is not None and Path(folder) == program_folder():
+            remove_oldest(Path(folder), KEPT_BYTES)
+
+
+_shapes: set[Hashable] = set()
+
+
+def count_shape(shape: Hashable) -> bool:
+    """Return whether programs of this shape are new to the process; forget all programs before they become too many.
+
+    JAX keeps every program in memory for ever. A program that was forgotten is read from disk or compiled again.
+    """
+    if shape in _shapes:
+        return False
+    if len(_shapes) >= MOST_SHAPES:
+        jax.clear_caches()
+        _shapes.clear()
+    _shapes.add(shape)
+    return True
 
 
 def _setting(name: str) -> Any:

@@ -18,7 +18,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 from heteroscope.core import InputError, Progress
 from heteroscope.data import Batch
 from heteroscope.networks import Params
-from heteroscope.training.compiled_programs import compile_together, keep_programs
+from heteroscope.training.compiled_programs import bound_folder, compile_together, count_shape, keep_programs
+from heteroscope.training.forking import refuse_after_fork
 from heteroscope.training.joblib_internals import ProcessPoolExecutor, active_backend, in_loky_worker, let_workers_grow
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.steps import Job, lanes
@@ -72,6 +73,7 @@ def train(
     -------
     For each task, the fits in the order of its jobs.
     """
+    refuse_after_fork()
     total = sum(len(task.jobs) for task in tasks)
     tile = tile or _tile_size(total, effective_n_jobs(n_jobs), lanes(recipe))
     pieces = [
@@ -80,13 +82,19 @@ def train(
         for first in range(0, len(task.jobs), tile)
     ]
     fits: list[list[Fit | None]] = [[None] * len(task.jobs) for task in tasks]
-    done = 0
-    for index, tile_fits in train_as_tiles([piece for *_, piece in pieces], recipe, n_jobs=n_jobs, capacity=capacity):
-        number, first, piece = pieces[index]
-        fits[number][first : first + len(piece.jobs)] = tile_fits
-        done += len(piece.jobs)
-        if progress:
-            progress(done, total)
+    padded = _pad_tasks([piece for *_, piece in pieces], recipe, capacity)
+    finished: set[int] = set()
+
+    def train_missing() -> None:
+        missing = [index for index in range(len(pieces)) if index not in finished]
+        for place, tile_fits in _train_padded([padded[index] for index in missing], recipe, n_jobs, None):
+            number, first, piece = pieces[missing[place]]
+            fits[number][first : first + len(piece.jobs)] = tile_fits
+            finished.add(missing[place])
+            if progress:
+                progress(sum(len(pieces[index][2].jobs) for index in finished), total)
+
+    until_done(train_missing, lambda: len(finished), len(pieces))
     return [[fit for fit in task_fits if fit is not None] for task_fits in fits]
 
 
@@ -103,12 +111,24 @@ def train_as_tiles(
     With `finish`, yield `finish(fits)` instead of the fits; the process that trained the tile computes it. For
     `capacity` see `train`.
     """
+    yield from _train_padded(_pad_tasks(tasks, recipe, capacity), recipe, n_jobs, finish)
+
+
+def _pad_tasks(tasks: Sequence[Task], recipe: Recipe, capacity: int) -> list[Task]:
+    """Return the tasks with their rows padded to one number, so that they share compiled programs."""
     n_rows = max((task.rows.y.shape[0] for task in tasks), default=0)
     if recipe.batch_size is not None and n_rows > recipe.batch_size:
         n_rows = max(n_rows, capacity)
     n_rows = -(-n_rows // ROW_BLOCK) * ROW_BLOCK
     padded = {id(task.rows): pad(task.rows, n_rows) for task in tasks}
-    calls = [(index, padded[id(task.rows)], task.jobs, task.starts, recipe, finish) for index, task in enumerate(tasks)]
+    return [task._replace(rows=padded[id(task.rows)]) for task in tasks]
+
+
+def _train_padded(
+    tasks: Sequence[Task], recipe: Recipe, n_jobs: int | None, finish: Callable[[list[Fit]], Any] | None
+) -> Iterator[tuple[int, Any]]:
+    """Train padded tasks; see `train_as_tiles`."""
+    calls = [(index, task.rows, task.jobs, task.starts, recipe, finish) for index, task in enumerate(tasks)]
     yield from run_tasks(_train_in_worker, calls, n_jobs)
 
 
@@ -136,6 +156,7 @@ def run_tasks(work: Callable[..., Any], calls: list[tuple], n_jobs: int | None) 
 
     The second argument of a call is the one that calls share: Ray receives each such object only once.
     """
+    refuse_after_fork()
     backend = active_backend()
     if backend.name == "multiprocessing":
         raise InputError('joblib\'s "multiprocessing" backend forks a running JAX, which can deadlock; use "loky"')
@@ -204,11 +225,11 @@ def _train_in_worker(
     return index, finish(fits) if finish else fits
 
 
-@cache
 def _compile_programs(n_rows: int, recipe: Recipe) -> None:
     """Compile the programs of a recipe together with the other workers; an accelerator compiles at the first use."""
-    if lanes(recipe) == 1:
+    if count_shape((n_rows, recipe)) and lanes(recipe) == 1:
         compile_together(tile_programs(n_rows, recipe))
+        bound_folder()
 
 
 def prepare_worker() -> None:

@@ -5,11 +5,13 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from heteroscope.core.errors import InputError
+from heteroscope.core.identity import refuse_other_settings
 from heteroscope.data.streams import open_stream, repack
 from heteroscope.data.streams.stream import read_checked, refuse_changed_files
 from tests.data.streams.small_tables import NAMES, as_frame, make_table, write_npy
@@ -253,3 +255,41 @@ def test_large_row_groups_are_refused_with_a_cure_that_works(tmp_path, table):
 
 def test_steps_of_some_epochs(stream):
     assert stream.steps(epochs=2, batch_size=100) == 60
+
+
+def test_a_stream_is_identified_by_the_content_of_its_files_and_the_names_and_order_of_its_columns(tmp_path):
+    frame = pd.DataFrame(np.arange(40.0).reshape(10, 4), columns=list("abcy"))
+    frame.to_parquet(tmp_path / "t.parquet")
+
+    def identity(*features):
+        return open_stream(tmp_path / "t.parquet", "y", features or None).identity()
+
+    first = identity("a", "b")
+    for other in (("b", "a"), ("a", "c"), ("a",)):
+        with pytest.raises(InputError, match=r"features was \['a', 'b'\] and is now"):
+            refuse_other_settings(tmp_path, "a run", {"data": first}, {"data": identity(*other)}, "stop")
+    os.utime(tmp_path / "t.parquet", ns=(0, 0))  # copied elsewhere and back
+    assert identity("a", "b") == first
+    before = (tmp_path / "t.parquet").stat()
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    content[10] ^= 1
+    (tmp_path / "t.parquet").write_bytes(content)
+    os.utime(tmp_path / "t.parquet", ns=(0, 1))
+    assert (tmp_path / "t.parquet").stat().st_size == before.st_size
+    assert identity("a", "b") != first
+
+
+def test_of_large_files_pieces_are_checked_and_the_time_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr("heteroscope.data.streams.stream.CHECKED_BYTES", 2**17)
+    np.save(tmp_path / "x.npy", np.zeros((2**16, 2)))
+    np.save(tmp_path / "y.npy", np.zeros(2**16))
+    stream = open_stream((tmp_path / "x.npy", tmp_path / "y.npy"))
+    (_, *first), _ = stream.identity()["files"]
+    os.utime(tmp_path / "x.npy", ns=(0, 7))
+    (_, size, checksum, changed), _ = stream.identity()["files"]
+    assert [size, checksum] == first[:2]
+    assert changed == 7 != first[2]
+    with (tmp_path / "x.npy").open("rb+") as file:
+        file.seek(-8, os.SEEK_END)
+        file.write(np.float64(1.0).tobytes())
+    assert stream.identity()["files"][0][2] != checksum

@@ -1,9 +1,11 @@
 """One pass: the moments that numpy finds, rows held out that no batch shows, and a result that is kept."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.data.streams import open_stream
 from heteroscope.data.streams.surveying import draw_rows, survey_stream
 from tests.data.streams.small_tables import make_table, write_npy
@@ -67,6 +69,35 @@ def test_a_constant_target_and_a_hole_are_one_line(tmp_path):
         survey_stream(open_stream(write_npy(tmp_path / "hole", table)))
 
 
+def test_numbers_whose_squares_overflow_are_refused_as_in_tables(tmp_path):
+    for size in (1e200, 1e-200):
+        table = make_table()
+        table = table._replace(x=table.x.astype(np.float64) * size)
+        with pytest.raises(InputError, match=r"column 'x0' has values of size .*: express it in another unit"):
+            survey_stream(open_stream(write_npy(tmp_path / str(size), table)))
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda content: b"", lambda content: content[:2000], lambda content: b"x" + content]
+)
+def test_a_damaged_survey_is_made_again_and_says_so(stream, tmp_path, damage):
+    first = survey_stream(stream, keep=tmp_path)
+    path = tmp_path / "survey.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.warns(StoreWarning, match=r"survey.npz is damaged .*: the stream is read again"):
+        again = survey_stream(stream, keep=tmp_path)
+    for one, other in zip((*first.scaling, *first.held), (*again.scaling, *again.held), strict=True):
+        np.testing.assert_array_equal(one, other)
+    survey_stream(stream, keep=tmp_path)
+
+
+def test_the_range_is_that_of_the_training_rows(stream, table):
+    found = survey_stream(stream)
+    x, _ = training_rows(found, table)
+    np.testing.assert_array_equal(found.scaling.x_low, x.min(axis=0))
+    np.testing.assert_array_equal(found.scaling.x_high, x.max(axis=0))
+
+
 def test_drawn_rows_are_rows_of_the_stream_without_replacement(stream, table):
     drawn = draw_rows(stream, 500, seed=1)
     places = np.searchsorted(np.sort(table.y), drawn.y)
@@ -74,3 +105,18 @@ def test_drawn_rows_are_rows_of_the_stream_without_replacement(stream, table):
     assert len(set(map(tuple, drawn.x.tolist()))) == 500
     with pytest.raises(InputError, match="3,001 cannot be drawn"):
         draw_rows(stream, 3001)
+
+
+def test_any_flipped_bit_of_a_survey_is_noticed_or_changes_nothing(stream, tmp_path):
+    first = survey_stream(stream, keep=tmp_path)
+    path, chance = tmp_path / "survey.npz", np.random.default_rng(0)
+    content = path.read_bytes()
+    headers = [content.index(b"{'descr'"), content.rindex(b"{'descr'")]
+    for place in [*(start + step for start in headers for step in (0, 9, 30)), *chance.integers(len(content), size=6)]:
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(chance.integers(8))
+        path.write_bytes(flipped)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StoreWarning)
+            again = survey_stream(stream, keep=tmp_path)
+        np.testing.assert_array_equal(again.held.x, first.held.x)

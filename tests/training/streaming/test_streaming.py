@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -14,7 +15,8 @@ import numpy as np
 import optax
 import pytest
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
+from heteroscope.core.provenance import computed_with
 from heteroscope.core.regularisation import Strengths, strengths
 from heteroscope.core.status import Status
 from heteroscope.data.rows import Batch
@@ -28,11 +30,12 @@ from heteroscope.training.schedules import cosine_adam
 from heteroscope.training.stages import Stage
 from heteroscope.training.steps import Job, ModelState
 from heteroscope.training.streaming import rounds
-from heteroscope.training.streaming.checkpoint import StreamState
+from heteroscope.training.streaming.checkpoint import StreamState, load_state, save_state
 from heteroscope.training.streaming.rounds import StreamTraining, evaluation_steps, train_on_stream
 from heteroscope.training.streaming.stream_run import start_stream_run
 from heteroscope.training.streaming.worker import RoundEvaluation, RoundOutcome, StreamRound
 from tests.data.streams.small_tables import make_table, write_npy
+from tests.power_cut import PowerCut, PowerFailure
 
 STEPS = 1200
 JOBS = [Job(t, -t, 0) for t in (0.0, 4.0, 8.0)]
@@ -178,11 +181,10 @@ def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path
     monkeypatch.setattr(rounds, "CHECKPOINT_SECONDS", 0.0)
     table = make_table()
     paths = write_npy(tmp_path / "data", table)
-    before = paths[1].stat()
     training, checkpoint = training_on(open_stream(paths)), tmp_path / "run" / "run.npz"
 
     def change(done, total):
-        os.utime(paths[1], ns=(0, 0))
+        np.save(paths[1], table.y + 1)
 
     with pytest.raises(InputError, match=r"y.npy has changed since the run began"):
         train_on_stream(training, checkpoint=checkpoint, progress=change)
@@ -191,13 +193,40 @@ def test_a_file_that_changes_under_the_run_stops_it_and_nothing_is_lost(tmp_path
         match=r"holds a run of other settings \(.*y.npy has changed\): use these again and restore the files",
     ):
         train_on_stream(training, checkpoint=checkpoint)
-    os.utime(paths[1], ns=(before.st_atime_ns, before.st_mtime_ns))
+    np.save(paths[1], table.y)
     assert_same(train_on_stream(training, checkpoint=checkpoint), whole)
     with pytest.raises(InputError, match=r"\(models was \[0, 0, 0\] and is now \[0, 0\]\)"):
         train_on_stream(training._replace(jobs=JOBS[:2]), checkpoint=checkpoint)
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with pytest.raises(InputError, match=r"run.npz is damaged"):
-        train_on_stream(training, checkpoint=checkpoint)
+    with pytest.warns(StoreWarning, match=r"run.npz is damaged .*: this part of the run begins anew"):
+        assert_same(train_on_stream(training, checkpoint=checkpoint), whole)
+
+
+def test_a_checkpoint_says_what_else_computed_a_part_of_it(stream, tmp_path, monkeypatch):
+    path, settings = tmp_path / "run.npz", {"points": 3}
+    beginning = rounds._first_state(training_on(stream))
+    now = computed_with()
+    monkeypatch.setattr("heteroscope.training.streaming.checkpoint.computed_with", lambda: now | {"numpy": "1.0"})
+    save_state(path, settings, beginning)
+    with pytest.warns(StoreWarning, match=r"continues with 1 parts .*numpy was 1.0 and is now"):
+        state = load_state(path, settings, beginning)
+    monkeypatch.undo()
+    save_state(path, settings, state)
+    with pytest.warns(StoreWarning, match="numpy was 1.0"):
+        assert load_state(path, settings, beginning).computed_with == (now | {"numpy": "1.0"}, now)
+
+
+@pytest.mark.parametrize("last", [1, 2, 3])
+def test_after_a_power_cut_there_is_the_old_checkpoint_or_the_new_one(stream, tmp_path, monkeypatch, last):
+    root = tmp_path / "disk"
+    root.mkdir()
+    beginning = rounds._first_state(training_on(stream))
+    save_state(root / "run.npz", {}, beginning)
+    with monkeypatch.context() as patch, suppress(PowerFailure):
+        cut = PowerCut(root, patch, last)
+        save_state(root / "run.npz", {}, beginning._replace(done=50))
+    found = load_state(cut.disk(tmp_path / "after", "some") / "run.npz", {}, beginning._replace(done=7))
+    assert found.done in ((0, 50) if last == 1 else (50,))
 
 
 def test_a_worker_tells_in_one_line_what_is_wrong_with_the_data(tmp_path):

@@ -1,7 +1,9 @@
 """The interface to data larger than memory: the number of rows, the columns, and any range of rows."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -12,6 +14,8 @@ from jaxtyping import Float
 from heteroscope.core import Identity, InputError
 
 BLOCK_ROWS = 4096  # rows of a block, if the file format does not divide rows into groups itself
+CHECKED_BYTES = 2**27  # of all files together, read for the identity of a stream
+PIECE_BYTES = 2**16  # of a file that is too large to be read as a whole
 FEWEST_BLOCKS = 64  # a short stream has shorter blocks, so that some of them can be held out
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf")
 
@@ -112,9 +116,32 @@ class Stream(ABC):
         return found
 
     def identity(self) -> Identity:
-        """Identify the stream by the stamps of its files and by the columns that are read."""
-        files = [list(stamp) for stamp in self.stamps()]
+        """Identify the stream by the content of its files, and by names and order of the columns that are read.
+
+        Each file counts with its path, its size and a checksum. Of files that are larger than `CHECKED_BYTES` together,
+        evenly spaced pieces are checked, and the time of the last change counts as well.
+        """
+        stamps = self.stamps()
+        share = CHECKED_BYTES // max(1, len(stamps))
+        files = [[path, size, *_content(path, size, changed, share)] for path, size, changed in stamps]
         return {"files": files, "target": self.target_name, "features": list(self.feature_names)}
+
+
+@lru_cache(maxsize=4096)
+def _content(path: str, size: int, changed: int, share: int) -> tuple[str | int, ...]:
+    """Return the checksum of a file of at most `share` bytes; of a larger one that of pieces, and when it changed."""
+    digest = hashlib.sha256()
+    n_pieces = max(2, share // PIECE_BYTES)
+    whole = size <= max(share, n_pieces * PIECE_BYTES)
+    starts = [0] if whole else np.linspace(0, size - PIECE_BYTES, n_pieces).astype(np.int64).tolist()
+    try:
+        with open(path, "rb", buffering=0) as file:
+            for start in starts:
+                file.seek(start)
+                digest.update(file.read() if whole else file.read(PIECE_BYTES))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}): put it back, and run again") from error
+    return (digest.hexdigest(),) if whole else (digest.hexdigest(), changed)
 
 
 def refuse_changed_files(before: Sequence[Stamp], stream: Stream) -> None:

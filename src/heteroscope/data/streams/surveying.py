@@ -8,15 +8,25 @@ With this formula each block is added to those before it without loss of digits.
 neighbouring rows of a file are often similar.
 """
 
-import json
-import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.core import REVISIONS, Identity, InputError, Progress, as_json, atomic_write, same_identity
+from heteroscope.core import (
+    REVISIONS,
+    DamageError,
+    Identity,
+    InputError,
+    Progress,
+    as_json,
+    make_folder,
+    read_sealed_arrays,
+    same_identity,
+    warn_of_damage,
+    write_sealed_arrays,
+)
 from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import ROUNDING, Scaling
 from heteroscope.data.streams.stream import Block, Stream, read_checked
@@ -36,23 +46,33 @@ class Survey(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Number of rows, and mean and sum of squared deviations of each column."""
+    """Number of rows, and mean, sum of squared deviations, minimum and maximum of each column."""
 
     n: int
     mean: Float[np.ndarray, " column"]
     squares: Float[np.ndarray, " column"]
+    low: Float[np.ndarray, " column"]
+    high: Float[np.ndarray, " column"]
+
+    @classmethod
+    def empty(cls, width: int) -> "Moments":
+        """Return the moments of no rows."""
+        return cls(0, np.zeros(width), np.zeros(width), np.full(width, np.inf), np.full(width, -np.inf))
 
     def with_rows(self, table: Float[np.ndarray, "row column"]) -> "Moments":
         """Return the moments with these rows added."""
-        mean = table.mean(axis=0, dtype=np.float64)
-        other = Moments(len(table), mean, np.square(table - mean, dtype=np.float64).sum(axis=0))
-        n = self.n + other.n
-        step = other.mean - self.mean
-        return Moments(
-            n,
-            self.mean + step * (other.n / n),
-            self.squares + other.squares + step**2 * (self.n * other.n / n),
-        )
+        n_new, n = len(table), self.n + len(table)
+        with np.errstate(over="ignore", invalid="ignore"):  # `_scaling` refuses numbers whose squares overflow
+            mean = table.mean(axis=0, dtype=np.float64)
+            squares = np.square(table - mean, dtype=np.float64).sum(axis=0)
+            step = mean - self.mean
+            return Moments(
+                n,
+                self.mean + step * (n_new / n),
+                self.squares + squares + step**2 * (self.n * n_new / n),
+                np.minimum(self.low, table.min(axis=0)),
+                np.maximum(self.high, table.max(axis=0)),
+            )
 
 
 def survey_stream(
@@ -117,7 +137,7 @@ def _divide(blocks: list[Block], share: float) -> tuple[list[Block], list[Block]
 def _read_through(stream: Stream, training: list[Block], held: list[Block], progress: Progress | None) -> Survey:
     """Read all blocks in the order of the stream and return the survey."""
     width = stream.n_features + 1
-    moments = Moments(0, np.zeros(width), np.zeros(width))
+    moments = Moments.empty(width)
     n_training = sum(block.stop - block.first for block in training)
     drawn = np.random.default_rng(_SEED).choice(n_training, min(SAMPLE_ROWS, n_training), replace=False)
     drawn.sort()
@@ -138,8 +158,14 @@ def _read_through(stream: Stream, training: list[Block], held: list[Block], prog
 
 
 def _scaling(moments: Moments, stream: Stream) -> Scaling:
-    """Return centre and scale; raise an `InputError` if the target is constant."""
+    """Return centre, scale and range; raise an `InputError` if the target is constant or numbers are too large."""
     spread = np.sqrt(moments.squares / moments.n)
+    lost = ~np.isfinite(spread) | ((spread == 0) & (moments.high > moments.low))
+    if lost.any():
+        column = int(np.argmax(lost))
+        size = max(abs(moments.low[column]), abs(moments.high[column]))
+        name = (*stream.feature_names, stream.target_name)[column]
+        raise InputError(f"column {name!r} has values of size {size:.0e}: express it in another unit")
     varies = spread > ROUNDING * np.abs(moments.mean)
     if not varies[-1]:
         raise InputError(
@@ -147,7 +173,8 @@ def _scaling(moments: Moments, stream: Stream) -> Scaling:
             "check which column it is"
         )
     scale = np.where(varies, spread, 1.0)
-    return Scaling(moments.mean[:-1], scale[:-1], float(moments.mean[-1]), float(scale[-1]))
+    ranges = (part[:-1].astype(np.float64) for part in (moments.low, moments.high))
+    return Scaling(moments.mean[:-1], scale[:-1], float(moments.mean[-1]), float(scale[-1]), *ranges)
 
 
 def _rows(tables: list[np.ndarray], width: int) -> Rows:
@@ -158,32 +185,27 @@ def _rows(tables: list[np.ndarray], width: int) -> Rows:
 
 def _write(path: Path, identity: Identity, found: Survey) -> None:
     """Write a survey and its identity to a file."""
-    arrays: dict[str, Any] = {f"scaling_{name}": value for name, value in found.scaling._asdict().items()}
+    arrays = {f"scaling_{name}": np.asarray(value) for name, value in found.scaling._asdict().items()}
     for name, rows in (("sample", found.sample), ("held", found.held)):
         arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path) as partial, partial.open("wb") as file:
-        np.savez(file, identity=np.array(json.dumps(as_json(identity))), **arrays)
+    make_folder(path.parent)
+    write_sealed_arrays(path, {"identity": as_json(identity)}, arrays)
 
 
 def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
-    """Read the survey of an earlier run; return None if there is none or if it has another identity."""
+    """Read the survey of an earlier run; return None if there is none, or if it is damaged or has another identity."""
     if not path.is_file():
         return None
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if not same_identity(json.loads(str(stored["identity"])), wanted):
-                return None
-            scaling = Scaling(
-                stored["scaling_x_centre"],
-                stored["scaling_x_scale"],
-                float(stored["scaling_y_centre"]),
-                float(stored["scaling_y_scale"]),
-            )
-            parts = [
-                Rows(stored[f"{name}_x"], stored[f"{name}_y"], np.ones(len(stored[f"{name}_y"])))
-                for name in ("sample", "held")
-            ]
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is damaged ({error}): remove it, and the stream is read again") from error
-    return Survey(scaling, parts[0], parts[1], training)
+        content, stored = read_sealed_arrays(path)
+    except DamageError as error:
+        warn_of_damage(path, error, "the stream is read again")
+        return None
+    if not same_identity(content["identity"], wanted):
+        return None
+    found: dict[str, Any] = {name: stored[f"scaling_{name}"] for name in Scaling._fields}
+    scaling = Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
+    sample, held = (
+        Rows(stored[f"{name}_x"], stored[f"{name}_y"], np.ones(len(stored[f"{name}_y"]))) for name in ("sample", "held")
+    )
+    return Survey(scaling, sample, held, training)

@@ -1,7 +1,5 @@
 """Save the state of a run on a stream, and resume it under the same settings only."""
 
-import json
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +10,20 @@ import numpy as np
 
 from heteroscope.core import (
     REVISIONS,
+    DamageError,
     Identity,
     InputError,
+    Provenance,
     as_json,
-    atomic_write,
+    computed_with,
+    read_sealed,
+    read_sealed_arrays,
     refuse_other_settings,
     same_identity,
+    warn_of_damage,
+    warn_of_mixture,
+    write_sealed,
+    write_sealed_arrays,
 )
 from heteroscope.data import RowOrder
 from heteroscope.training.inspection import Inspection
@@ -36,6 +42,7 @@ class StreamState(NamedTuple):
     settled: list[bool]  # takes no further step in this stage
     dropped: list[bool]  # takes no further step at all
     held_out_nll: list[list[float]]  # at each evaluation of a stage that trains the precision
+    computed_with: tuple[Provenance, ...] = ()  # the versions and processors that have computed a part of it
 
 
 def run_identity(order: RowOrder, jobs: Sequence[Job], recipe: Recipe, method: Identity) -> Identity:
@@ -67,18 +74,17 @@ def save_state(path: Path, settings: Identity, state: StreamState) -> None:
         "resting": state.settled,
         "dropped": state.dropped,
         "curves": state.held_out_nll,
+        "computed_with": _with_present(state.computed_with),
     }
-    arrays: dict[str, Any] = {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)}
-    with _atomic_checkpoint(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, plain=np.array(json.dumps(content)), **arrays)
+    with _full_disk_in_one_line(path):
+        write_sealed_arrays(path, content, {f"leaf{k}": np.asarray(leaf) for k, leaf in enumerate(leaves)})
 
 
 @contextmanager
-def _atomic_checkpoint(path: Path) -> Iterator[Path]:
-    """Do `atomic_write`; raise one line if the disk is full or cannot be written."""
+def _full_disk_in_one_line(path: Path) -> Iterator[None]:
+    """Raise one line if the disk is full or cannot be written."""
     try:
-        with atomic_write(path) as temporary:
-            yield temporary
+        yield
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror}); the checkpoint before it is kept: make room, and run the "
@@ -87,28 +93,32 @@ def _atomic_checkpoint(path: Path) -> Iterator[Path]:
 
 
 def load_state(path: Path, settings: Identity, beginning: StreamState) -> StreamState:
-    """Return the state that `save_state` wrote to `path`, or the beginning if there is no such file."""
+    """Return the state that `save_state` wrote to `path`, or the beginning if there is no such file or it is damaged.
+
+    Warn if other versions or another processor computed a part of the state.
+    """
     if not path.is_file():
         return beginning
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            content = json.loads(str(stored["plain"]))
-            leaves = [stored[f"leaf{k}"] for k in range(len(stored.files) - 1)]
+        content, stored = read_sealed_arrays(path)
         cure = "use these again and restore the files, or name another folder"
         refuse_other_settings(path.parent, "a run", content["settings"], settings, cure)
-        structure = jax.tree.structure(beginning.models)
-        return StreamState(
+        state = StreamState(
             content["stage"],
             content["done"],
-            jax.tree.unflatten(structure, leaves),
+            jax.tree.unflatten(jax.tree.structure(beginning.models), [stored[f"leaf{k}"] for k in range(len(stored))]),
             [None if one is None else _inspection(one) for one in content["found"]],
             content["steps"],
             content["resting"],
             content["dropped"],
             content["curves"],
+            tuple(content["computed_with"]),
         )
-    except (KeyError, TypeError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is damaged ({error}): remove it, and the run begins anew") from error
+    except (DamageError, KeyError, TypeError) as error:
+        warn_of_damage(path, error, "this part of the run begins anew")
+        return beginning
+    warn_of_mixture(path, "parts", state.computed_with)
+    return state
 
 
 def remember_choice(path: Path | None, settings: Identity, choose: Callable[[], int]) -> int:
@@ -121,15 +131,21 @@ def remember_choice(path: Path | None, settings: Identity, choose: Callable[[], 
         return choose()
     if path.is_file():
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
+            kept = read_sealed(path)
             if same_identity(kept["settings"], settings):
                 return int(kept["chosen"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path} is damaged ({error}): remove it, and the choice is made anew") from error
+        except (DamageError, KeyError, TypeError, ValueError) as error:
+            warn_of_damage(path, error, "the choice is made anew")
     chosen = choose()
-    with _atomic_checkpoint(path) as temporary:
-        temporary.write_text(json.dumps({"settings": as_json(settings), "chosen": chosen}), encoding="utf-8")
+    with _full_disk_in_one_line(path):
+        write_sealed(path, {"settings": as_json(settings), "chosen": chosen})
     return chosen
+
+
+def _with_present(parts: Sequence[Provenance]) -> list[Provenance]:
+    """Return what has computed a run so far, this process included, each once."""
+    now = computed_with()
+    return [*parts] if now in parts else [*parts, now]
 
 
 def _inspection(values: list[float]) -> Inspection:

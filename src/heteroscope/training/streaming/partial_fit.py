@@ -8,6 +8,8 @@ from jaxtyping import Float
 
 from heteroscope.core import InputError
 from heteroscope.data import MOST_BATCHES, Batch, Chunk, Rows, Scaling
+from heteroscope.training.compiled_programs import count_shape
+from heteroscope.training.forking import refuse_after_fork
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.steps import (
     Job,
@@ -35,11 +37,14 @@ class PartialFit(NamedTuple):
 
 def begin_partial_fit(jobs: list[Job], recipe: Recipe, scaling: Scaling, unit: float) -> PartialFit:
     """Return models with the random weights of their seeds, before the first step."""
+    refuse_after_fork()
     return PartialFit(recipe, scaling, unit, [init_model(job, recipe) for job in jobs])
 
 
 def continue_partial_fit(partial: PartialFit, rows: Rows) -> PartialFit:
     """Take one step per batch of the rows, in the order of the rows; the last batch may be shorter."""
+    refuse_after_fork()
+    count_shape((rows.x.shape[1], partial.recipe.program))
     batches = _batches(_in_units(rows, partial.unit), partial.scaling, partial.recipe.batch_size or len(rows.y))
     left = partial.recipe.steps - partial.steps
     if batches.y.shape[0] > left:

@@ -12,6 +12,7 @@ from heteroscope.core import InputError
 from heteroscope.data import Batch, RowOrder, Rows, Scaling, read_ahead, read_chunks
 from heteroscope.distributions import metrics
 from heteroscope.networks import Params, stack_members
+from heteroscope.training.compiled_programs import count_shape
 from heteroscope.training.inspection import Inspection
 from heteroscope.training.recipes import Recipe
 from heteroscope.training.stages import Stage
@@ -60,6 +61,7 @@ def train_group(index: int, task: StreamRound, models: list[ModelState]) -> tupl
     An error about the data is returned, not raised: clusters wrap exceptions in their own.
     """
     prepare_worker()
+    count_shape((task.order.stream.n_features, task.order.batch_size, task.recipe.program))
     try:
         trained = _train(task, models) if task.n_steps else models
         if task.evaluation is None:
