@@ -17,6 +17,7 @@ import heteroscope
 ROOT = Path(__file__).parents[1]
 ROOT_PAGES = {name: f"project/{name.lower()}" for name in ("BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md")}
 ROOT_PAGES |= {"CODE_OF_CONDUCT.md": "project/code-of-conduct.md", "README.md": "index.md"}
+SITE_PAGES = ROOT_PAGES | {"examples": "gallery/index.rst"}
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 project = "heteroscope"
@@ -68,7 +69,7 @@ def adapt_links(_: Sphinx, name: str, source: list[str]) -> None:
         for part in (here.parent / target).parts:
             parts = parts[:-1] if part == ".." else [*parts, part]
         path = "/".join(parts)
-        found = ROOT_PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+        found = SITE_PAGES.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
         return link.group(0) if found is None else f"]({up}{found}{anchor})"
 
     source[0] = LINK.sub(on_site, source[0])
