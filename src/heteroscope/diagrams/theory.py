@@ -81,7 +81,7 @@ def field_diagram(
     power : int, default=1
         Power m of a table's Laplacian; see `field.stiffened`.
     folds : bool or None, default=None
-        Whether to find the fold beyond which there is no finite solution. None finds it on a line; on a table it takes
+        Whether to find the fold beyond which descent runs away. None finds it on a line; on a table it takes
         longer than the diagram.
     n_jobs : int, default=1
         Number of processes.
