@@ -186,7 +186,7 @@ def test_pickles_clones_and_model_folders_keep_every_bit(make, tmp_path):
     x, y, *_ = two_groups()
     model = make(**SMALL, weight_decay=0.01).fit(x, y)
     folder = save_model(model, tmp_path / "model")
-    for again in (pickle.loads(pickle.dumps(model)), load_model(folder), clone(model).fit(x, y)):
+    for again in (pickle.loads(pickle.dumps(model)), load_model(folder).estimator, clone(model).fit(x, y)):
         np.testing.assert_array_equal(again.predict(x, return_std=True), model.predict(x, return_std=True))
         assert set(vars(again)) == set(vars(model))
         assert again.get_params() == model.get_params()

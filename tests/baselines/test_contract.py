@@ -89,7 +89,7 @@ def test_pickles_clones_and_model_folders_keep_every_bit(name, tmp_path):
     x, y = rows()
     model = MODELS[name].fit(x, y)
     folder = save_model(model, tmp_path / "model")
-    for again in (pickle.loads(pickle.dumps(model)), load_model(folder), clone(model).fit(x, y)):
+    for again in (pickle.loads(pickle.dumps(model)), load_model(folder).estimator, clone(model).fit(x, y)):
         for found, expected in zip(again.predict_parts(x), model.predict_parts(x), strict=True):
             np.testing.assert_array_equal(found, expected)
         np.testing.assert_array_equal(again.predict_interval(x), model.predict_interval(x))

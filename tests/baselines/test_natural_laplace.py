@@ -11,7 +11,7 @@ from heteroscope.baselines import NaturalLaplaceRegressor
 from heteroscope.baselines import laplace_approximation as laplace
 from heteroscope.baselines.natural_laplace import natural_objective
 from heteroscope.baselines.second_network import share_trunk
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import FarRowsWarning, InputError
 from heteroscope.core.regularisation import Strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks import UNIT_PRECISION_BIAS, Architecture, Layer, Params, init_params
@@ -177,7 +177,8 @@ def test_the_evidence_is_the_integral_over_the_weights(two_numbers):
 
 def test_noise_and_ignorance_are_told_apart(two_numbers):
     model, _, y = two_numbers
-    parts = model.predict_parts([[-1.0], [1.0], [30.0]])
+    with pytest.warns(FarRowsWarning):
+        parts = model.predict_parts([[-1.0], [1.0], [30.0]])
     np.testing.assert_allclose(parts.std**2, parts.aleatoric**2 + parts.epistemic**2)
     np.testing.assert_allclose(parts.aleatoric[:2], 2.0, rtol=0.15)
     np.testing.assert_allclose(parts.epistemic[:2], y.std() / np.sqrt(100), rtol=0.5)

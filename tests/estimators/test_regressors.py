@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, datasets, load_model, save_model
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import FarRowsWarning, InputError
 from heteroscope.distributions.metrics import neg_crps_scorer, neg_nll_scorer
 from heteroscope.phases import Phase, Trust
 from heteroscope.search import scale_for_all_rows
@@ -224,7 +224,8 @@ def test_members_disagree_and_their_disagreement_is_epistemic(searched):
     split, model = searched
     parts = model.predict_parts(split.x_test)
     assert np.all(parts.epistemic > 0)
-    far = model.predict_parts(np.array([[50.0]]))
+    with pytest.warns(FarRowsWarning):
+        far = model.predict_parts(np.array([[50.0]]))
     assert far.epistemic[0] > 10 * np.median(parts.epistemic)
 
 

@@ -14,7 +14,7 @@ from heteroscope.datasets import simulated
 from heteroscope.paper import EXHIBITS, SCALES, exhibit_settings
 from heteroscope.paper.beyond_the_paper import by_alpha, regret
 from heteroscope.paper.comparison_parts import Comparison, Searches, SolarFlux
-from heteroscope.paper.diagram_parts import HysteresisSweep, Line, Networks, Theory
+from heteroscope.paper.diagram_parts import HysteresisSweep, Line, Networks, TableTheory, Theory
 from heteroscope.paper.tables import METHODS, beside_printed, selection, sets_won
 
 SMALL, FULL = SCALES["small"], SCALES["full"]
@@ -36,7 +36,7 @@ def stand_in(part, folder):
             return found
         gammas = list(part.gamma_values)
         return found.isel(rho=[2]).sel(gamma=gammas, method="nearest").assign_coords(rho=list(part.rhos), gamma=gammas)
-    if isinstance(part, Theory):
+    if isinstance(part, Theory | TableTheory):
         return solved(0)
     if isinstance(part, HysteresisSweep):
         return HysteresisSweep("sine", (0.0, 2.0, 4.5), (-4.0, 0.0), 48).make(folder, 1, None)
@@ -77,7 +77,8 @@ def test_regret_is_the_mean_paired_difference():
     found = searched(diagonal=[1.0, 3.0], grid=[0.5, 2.75])
     row = regret({"made up": found}).table.iloc[0]
     assert (row["diagonal"], row["whole square"], row["regret"]) == (2.0, 1.625, 0.375)
-    assert row["standard error"] == pytest.approx(0.125), "differences of 0.5 and 0.25: SD 0.177, over sqrt(2)"
+    # differences of 0.5 and 0.25: SD 0.177, over sqrt(2), times Student's t of one degree of freedom
+    assert row["95 %, ±"] == pytest.approx(0.125 * 12.7062, rel=1e-5)
     verdict = regret({"made up": found, "other": searched(diagonal=[1.0, 1.0], grid=[1.5, 2.0])}).verdict
     assert "most on made up, 0.375; below zero on 1)" in verdict
     assert "9 points tried instead of 49" in verdict

@@ -77,9 +77,8 @@ def test_negative_numbers_have_a_scale_too(networks):
     np.testing.assert_allclose(image(ax).get_clim(), np.quantile(values, QUANTILES))
 
 
-@pytest.mark.parametrize("kind", ["networks", "theory"])
-def test_hatched_cells_are_exactly_the_runaways(networks, theory, hatched_cells, kind):
-    diagram = networks(n_seeds=1) if kind == "networks" else theory()
+def test_hatched_cells_are_exactly_the_runaways(networks, hatched_cells):
+    diagram = networks(n_seeds=1)
     runaway = (diagram.status == "runaway").values[..., 0]
     assert 0 < runaway.sum() < runaway.size
     for ax in panels(diagram_array(diagram, ["mean_mse", "nll"])):

@@ -187,8 +187,9 @@ def _combine_cells(cells: list[xr.Dataset]) -> xr.Dataset:
     numbers = {str(name): np.nan for name in slim[0].data_vars if name not in words}
     first = slim[0].assign(steps=slim[0]["steps"].astype(float))
     whole = first.reindex(axes, fill_value=numbers | dict.fromkeys(words, ""))
+    of_cells = [name for name, values in whole.data_vars.items() if "rho" in values.dims]
     for one in slim:
-        for name in whole.data_vars:
+        for name in of_cells:
             whole[name].loc[{"rho": one["rho"], "gamma": one["gamma"]}] = one[name]
     return whole.assign({name: whole[name].astype(str) for name in words})
 
