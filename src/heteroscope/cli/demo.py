@@ -21,10 +21,10 @@ Example:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of data and training.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core.")
 def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
-    """Search on 400 rows of a sine whose noise varies ninefold, diagnose the result, draw a figure and a page.
+    """Search on 1,000 rows of a sine whose noise varies ninefold, diagnose the result, draw a figure and a page.
 
-    The page shows a small phase diagram of 64 such rows, with the field theory beside it. Takes about a minute on two
-    cores.
+    The page shows a small phase diagram of 64 rows of the same process, with the field theory beside it. Takes about a
+    minute on two cores.
     """
     figure_file, page_file = out / "diagonal.png", out / "page.html"
     refuse_unwritable(figure_file)

@@ -83,7 +83,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         and scale come from held-out rows. "auto" chooses by their likelihood; from fewer than 100 held-out rows it
         makes the tails the wider, the fewer they are. Without `calibrate` it is a Gaussian.
     n_members : int, default=5
-        Number of models with different starts in the final fit, moment-matched into one Gaussian.
+        Number of models with different starts in the final fit, moment-matched into one distribution.
     hidden, activation, start, schedule, batch_size, random_state, verbose
         As in `HeteroskedasticRegressor`.
     max_steps : int or "auto", default="auto"

@@ -137,7 +137,7 @@ def fold_curve(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Bifurcation]:
-    """Find the fold at every gamma: the boundary beyond which the diagram has no finite solution.
+    """Find the fold at every gamma: the boundary beyond which descent from the flat field runs away.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def solve(
     Returns
     -------
     Solution
-        Fields, energy and status; the status is runaway where the descent provably has no minimum.
+        Fields, energy and status; the status is runaway where this descent never ends.
 
     Examples
     --------
