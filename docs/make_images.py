@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation: `python docs/make_images.py [NAME ...]`.
 
-Without names all pictures are drawn, which takes about twenty minutes on two cores.
+Without names all pictures are drawn: about twenty minutes on two cores, and half an hour more for `bayesian-maps`.
 """
 
 import sys

@@ -178,7 +178,7 @@ class HeteroskedasticRegressor(PointRegressor):
         Number of models with different starts, moment-matched into one distribution.
     held_out : float, default=0.2
         Share of the rows to hold out from one extra model, which is not kept: `phase_` and `verdict_` tell by these
-        rows whether mean and std hold on new ones. 0 saves the time; nobody can tell then.
+        rows whether mean and std hold on new ones. 0 saves the time; the verdict is then None.
     n_jobs : int or None, default=None
         Number of processes, as in scikit-learn: None is one unless joblib's `parallel_config` sets another number, -1
         is all cores.
