@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.path import Path
 from scipy.special import logit
 
 from heteroscope.core.errors import InputError
 from heteroscope.diagrams import kinds
 from heteroscope.plots import phase_maps, save_figure
 from heteroscope.plots.cells import read_cells
-from heteroscope.plots.maps import THEORY_BOUNDARY
+from heteroscope.plots.maps import THEORY_BOUNDARY, THEORY_FOLD
 from heteroscope.plots.panels import FOLD
 from heteroscope.plots.regions import smooth_regions
 from heteroscope.plots.style import PHASE_COLOURS
@@ -35,8 +36,9 @@ def log_strengths(rho, gamma):
     return np.log(gamma) - logit(rho), np.log1p(-gamma) - logit(rho)
 
 
-def moved_fold(ax):
-    (found,) = [line for line in ax.lines if line.get_linewidth() == FOLD["linewidth"]]
+def fold(ax, style):
+    """Return the fold that is drawn in a style: the theory's own, or over networks."""
+    (found,) = [line for line in ax.lines if line.get_linewidth() == style["linewidth"]]
     return np.array([found.get_xdata(), found.get_ydata()])
 
 
@@ -63,25 +65,41 @@ def test_maps_stand_side_by_side(networks, theory):
     figure.draw_without_rendering()
 
 
-def test_hatched_cells_are_exactly_the_runaways(theory, hatched_cells):
-    diagram = theory()
+def test_hatched_cells_are_exactly_the_runaways_of_networks(networks, hatched_cells):
+    diagram = networks(n_seeds=1)
     found = hatched_cells(phase_maps(diagram).axes[0], diagram.rho.values, diagram.gamma.values)
     np.testing.assert_array_equal(found, (diagram.status == "runaway").values[..., 0])
+    assert 0 < found.sum() < found.size
+
+
+def test_the_area_beyond_the_theorys_fold_is_hatched(theory):
+    diagram = theory()
+    (area,) = [patch for patch in phase_maps(diagram).axes[0].patches if patch.get_hatch()]
+    border = logit(area.get_path().vertices)
+    inside = Path(border).contains_points(
+        [(logit(rho), logit(gamma)) for rho in diagram.rho.values for gamma in diagram.gamma.values]
+    )
+    runaway = (diagram.status == "runaway").values[..., 0]
+    np.testing.assert_array_equal(inside.reshape(runaway.shape), runaway)
 
 
 def test_the_theorys_fold_over_networks(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory())
-    over_networks, own = (moved_fold(ax) for ax in figure.axes)
-    np.testing.assert_allclose(over_networks, own)
+    over_networks, own = figure.axes
+    np.testing.assert_allclose(fold(over_networks, THEORY_FOLD), fold(own, FOLD))
     figure.draw_without_rendering()
 
 
 def test_the_shift_leads_from_the_networks_strengths_to_the_theorys(networks, theory):
     figure = phase_maps({"networks": networks(), "theory": theory()}, theory=theory(), shift=(1.5, -0.5))
-    over_networks, own = (log_strengths(*moved_fold(ax)) for ax in figure.axes)
+    over_networks, own = (
+        log_strengths(*fold(ax, style)) for ax, style in zip(figure.axes, (THEORY_FOLD, FOLD), strict=True)
+    )
     np.testing.assert_allclose(over_networks[0] + 1.5, own[0], rtol=1e-6)
     np.testing.assert_allclose(over_networks[1] - 0.5, own[1], rtol=1e-5, atol=1e-6)
-    assert "(1.5, -0.5)" in " ".join(text.get_text() for one in figure.legends for text in one.get_texts())
+    shown = " ".join(text.get_text() for one in figure.legends for text in one.get_texts())
+    assert "+1.5" in shown
+    assert "\N{MINUS SIGN}0.5" in shown
     figure.draw_without_rendering()
 
 

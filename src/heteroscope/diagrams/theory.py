@@ -81,8 +81,8 @@ def field_diagram(
     power : int, default=1
         Power m of a table's Laplacian; see `field.stiffened`.
     folds : bool or None, default=None
-        Whether to find the fold, beyond which descent from the flat field runs away. None finds it on a line; on a
-        table it takes longer than the diagram.
+        Whether to find the fold beyond which descent runs away. None finds it on a line; on a table it takes
+        longer than the diagram.
     n_jobs : int, default=1
         Number of processes.
     progress : callable or None, default=None

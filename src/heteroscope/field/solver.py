@@ -86,7 +86,7 @@ def solve(
     Returns
     -------
     Solution
-        Fields, energy and status; the status is runaway where this descent never ends.
+        Fields, energy and status; the status is runaway where descent from this start diverges.
 
     Examples
     --------

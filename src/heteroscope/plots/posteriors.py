@@ -164,7 +164,7 @@ def posterior_maps(diagrams: Mapping[str, xr.Dataset]) -> Figure:
     norm = PowerNorm(0.4, low, low + 5.0)
     present = [phase for phase in KINDS if any((one.kind == phase).any() for one in cells)]
     legend = {LEGEND_NAMES[phase]: Patch(color=tinted(PHASE_COLOURS[phase], _PHASE_TINT), lw=0) for phase in present}
-    legend["descent runs away"] = Patch(facecolor="white", edgecolor=GREY, hatch="/////", linewidth=0.5)
+    legend["runaway from the flat field"] = Patch(facecolor="white", edgecolor=GREY, hatch="/////", linewidth=0.5)
     with house_style():
         figure, axes = panel_grid(
             2, len(cells), (1.9, 1.9), ([0.2] * (len(cells) - 1), 0.2), Margins(0.75, 0.6, 0.85, 0.3)
