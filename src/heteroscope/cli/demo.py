@@ -7,6 +7,7 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
+from heteroscope.core import printable
 
 _EXAMPLE = """\b
 Example:
@@ -39,4 +40,5 @@ def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
         print_diagnosis(found.model)
         click.echo()
         print_path(found.model, whole=False)
-        click.echo(f"\nThe figure is in {figure_file}, the interactive page in {page_file}")
+        figure, page = printable(str(figure_file)), printable(str(page_file))
+        click.echo(f"\nThe figure is in {figure}, the interactive page in {page}")
