@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation: `python docs/make_images.py [NAME ...]`.
 
-Without names all pictures are drawn, which takes about twenty minutes on two cores.
+Without names all pictures are drawn: about twenty minutes on two cores, and half an hour more for `bayesian-maps`.
 """
 
 import sys
@@ -64,11 +64,11 @@ def field_sets() -> Figure:
 
 def onsets() -> Figure:
     """Draw the closed-form boundaries over the theory of sine, and over networks the jump that the law predicts."""
-    x, y = simulated.field_draw("sine", 512)
+    x, y, y_test = simulated.field_draws("sine", 512)
     corner = field.flat_onsets(field.chain(x), y)
     _, rows, target, networks = recorded("sine")
     jump = mean_jump(field.chain(rows, "points"), target, recorded_law("mean")).alpha
-    shown = {"theory, 512 points": field_diagram(x, y, folds=False), "networks": networks}
+    shown = {"theory, 512 points": field_diagram(x, y, y_test=y_test, folds=False), "networks": networks}
     lines = {"theory, 512 points": (corner.alpha, corner.beta), "networks": (jump, np.inf)}
     return phase_maps(shown, onsets=lines)
 

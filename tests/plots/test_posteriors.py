@@ -48,7 +48,7 @@ def test_maps_show_phases_above_and_scores_below(theory, networks, shown_texts, 
     minimum, averaged = theory(), networks(n_seeds=1)
     figure = posterior_maps({"minimum": minimum, "posterior mean": averaged})
     texts = shown_texts(figure)
-    assert {"minimum", "posterior mean", "runaway: no minimum"} <= set(texts)
+    assert {"minimum", "posterior mean", "runaway from the flat field"} <= set(texts)
     runaways = (minimum.status.isel(seed=0) == "runaway").values
     hatched = hatched_cells(figure.axes[0], minimum.rho.values, minimum.gamma.values)
     np.testing.assert_array_equal(hatched, runaways)

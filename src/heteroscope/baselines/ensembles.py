@@ -84,7 +84,7 @@ class EnsembleRegressor(StreamRegressor):
     estimators_ : list of GaussianRegressor
         The fitted members.
     phase_, status_, observables_, n_iter_
-        As in `HeteroskedasticRegressor`, of all members together; the held-out score is the median of the members'.
+        As in `HeteroskedasticRegressor`, of all members together; held-out numbers are medians over the members.
     """
 
     fitted_fields: ClassVar[FittedFields] = {**COMMON_FIELDS, "estimators_": FieldKind.ESTIMATORS}

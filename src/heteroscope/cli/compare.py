@@ -10,7 +10,7 @@ from heteroscope.cli.option_types import IntegerList, NameList
 from heteroscope.cli.output_files import refuse_unwritable, write_table, write_text
 from heteroscope.cli.printing import print_cells, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, draw_test_rows, is_stream, open_stream_at, stream_settings
-from heteroscope.core import InputError, progress_bar
+from heteroscope.core import InputError, printable, progress_bar
 
 if TYPE_CHECKING:
     from heteroscope.data import Stream
@@ -102,10 +102,10 @@ def compare(
     out = out or Path("comparison")
     texts = []
     for name, one in zip(names, data, strict=True):
-        click.echo(f"\n{name}")
+        click.echo(f"\n{printable(name)}")
         texts.append(f"# {name}\n\n{_compare_one(one, methods, out / name, quiet, settings)}")
         write_text("\n".join(texts), out / "summary.md")
-    click.echo(f"\nThe tables of all sets are in {out / 'summary.md'}")
+    click.echo(f"\nThe tables of all sets are in {printable(str(out / 'summary.md'))}")
 
 
 def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: bool, settings: dict[str, Any]) -> str:
@@ -131,7 +131,8 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
             click.echo(f"Note: {name} is left out: {reason}.")
     for failure in records[records["error"].notna()].itertuples():
         click.echo(f"Note: {failure.method} failed on split {failure.split}: {failure.error}")
-    click.echo(f"\nThe table is in {out / 'summary.md'} and {out / 'summary.csv'}, every fit in {out / 'records.csv'}")
+    place = printable(str(out / "summary.md"))
+    click.echo(f"\nThe table is in {place}, and in summary.csv beside it; every fit is in records.csv")
     return text
 
 

@@ -7,6 +7,7 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
+from heteroscope.core import printable
 
 _EXAMPLE = """\b
 Example:
@@ -21,10 +22,10 @@ Example:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of data and training.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core.")
 def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
-    """Search on 400 rows of a sine whose noise varies ninefold, diagnose the result, draw a figure and a page.
+    """Search on 1,000 rows of a sine whose noise varies ninefold, diagnose the result, draw a figure and a page.
 
-    The page shows a small phase diagram of 64 such rows, with the field theory beside it. Takes about a minute on two
-    cores.
+    The page shows a small phase diagram of 64 rows of the same process, with the field theory beside it. Takes about a
+    minute on two cores.
     """
     figure_file, page_file = out / "diagonal.png", out / "page.html"
     refuse_unwritable(figure_file)
@@ -39,4 +40,5 @@ def demo(out: Path, seed: int, jobs: int, quiet: bool) -> None:
         print_diagnosis(found.model)
         click.echo()
         print_path(found.model, whole=False)
-        click.echo(f"\nThe figure is in {figure_file}, the interactive page in {page_file}")
+        figure, page = printable(str(figure_file)), printable(str(page_file))
+        click.echo(f"\nThe figure is in {figure}, the interactive page in {page}")

@@ -10,7 +10,7 @@ from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import NumberList
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
-from heteroscope.core import InputError, atomic_write, make_folder, progress_bar
+from heteroscope.core import InputError, atomic_write, make_folder, printable, progress_bar
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -106,7 +106,8 @@ def field(
     print_phase_counts(diagram)
     if bayes:
         _add_posteriors(diagram, points, out, jobs, quiet)
-    click.echo(f"\nThe diagram is in {out / 'field.nc'}, its figure in {out / 'field.png'}")
+    place = printable(str(out / "field.nc"))
+    click.echo(f"\nThe diagram is in {place}, its figure is field.png beside it")
 
 
 def _add_posteriors(diagram: "xr.Dataset", points: int, out: Path, jobs: int, quiet: bool) -> None:

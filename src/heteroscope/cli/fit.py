@@ -40,6 +40,7 @@ _MEMBERS = f"{defaults.SEARCH_MEMBERS}, or {defaults.POINT_MEMBERS} with --rho a
 _BATCH = "auto: half of the rows, at most 128; beyond 2,000 rows 256"
 _COUNT = IntegerOrAuto()
 _FOLDS_HELP = "Cross-validation folds; auto is 5 for up to 2,000 rows, and for more rows one fifth held out once."
+_FAMILY_HELP = "Predictive distribution; auto chooses it by held-out rows."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
 _FAMILIES = click.Choice(["auto", "gaussian", "student-t"])
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
@@ -68,7 +69,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option(
     "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
 )
-@_estimator_option("--family", "family", "auto", type=_FAMILIES, help="Predictive distribution.")
+@_estimator_option("--family", "family", "auto", type=_FAMILIES, help=_FAMILY_HELP)
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
@@ -98,9 +99,9 @@ def fit(
 ) -> None:
     """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
 
-    Searches the diagonal rho = 1 - gamma by cross-validation, unless --rho and --gamma name a point, and prints
-    whether the predictions can be trusted, how good they are and what to do. A folder of
-    Parquet or ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
+    Searches the diagonal rho = 1 - gamma and a few points off it by cross-validation, unless --rho and --gamma name a
+    point, and prints whether the predictions can be trusted, how good they are and what to do. A folder of Parquet or
+    ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     if (rho is None) != (gamma is None):

@@ -9,7 +9,7 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_exhibits, verbosity
-from heteroscope.core import InputError, Progress, progress_bar
+from heteroscope.core import InputError, Progress, printable, progress_bar
 
 _EXAMPLE = """\b
 Examples:
@@ -89,7 +89,7 @@ def reproduce(
             continue
         record = run_exhibit(name, EXHIBITS[name], workspace)
         made = [path.name for path in sorted(workspace.folder.glob(f"{name}.*"))]
-        click.echo(f"{name}: {', '.join(made)} in {workspace.folder} ({record['seconds']:.0f} s)")
+        click.echo(f"{name}: {', '.join(made)} in {printable(str(workspace.folder))} ({record['seconds']:.0f} s)")
         if record["verdict"]:
             click.echo(f"  {record['verdict']}")
 

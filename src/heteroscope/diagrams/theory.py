@@ -70,8 +70,8 @@ def field_diagram(
     X_test : array_like of shape (n_test, n_features) or None, default=None
         Test rows of a table. Fields are extended to them by the average of their neighbours, weighted by 1/distance^2.
     y_test : array_like or None, default=None
-        On a line another draw at the same points, of a table the targets of `X_test`. With it the labels recognise a
-        mean that follows the noise of y.
+        On a line another draw at the same points, of a table the targets of `X_test`. Without it the label of most
+        cells whose mean moves is "unknown".
     rhos, gammas : sequence of float or None, default=None
         Values of the grid, each strictly between 0 and 1. None is the paper's grid.
     density : array_like of shape (n_points,), "points" or None, default=None

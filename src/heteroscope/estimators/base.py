@@ -1,4 +1,4 @@
-"""The base class of all regressors: predict a Gaussian for each row from one or more trained members."""
+"""The base class of all regressors: predict a mean and a std for each row from one or more trained members."""
 
 from collections.abc import Sequence, Sized
 from numbers import Number
@@ -36,7 +36,7 @@ MemberMoments: TypeAlias = tuple[Float[np.ndarray, "member point"], Float[np.nda
 
 
 class GaussianRegressor(RegressorMixin, BaseEstimator):
-    """The base class of all regressors: a Gaussian per row, from one or more trained members."""
+    """The base class of all regressors: a mean and a std per row, from one or more trained members."""
 
     #: The attributes that `fit` sets, with their kinds: a model file holds these.
     fitted_fields: ClassVar[FittedFields] = COMMON_FIELDS
@@ -143,7 +143,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` with one entry per row.
+            A frozen `scipy.stats.norm`, or in some subclasses `scipy.stats.t`, with one entry per row.
         """
         mean, std = self.predict(X, return_std=True)
         return stats.norm(loc=mean, scale=std)
@@ -155,7 +155,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         return predict_members(members, x, scaling, self.activation)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """Moment-match the members into one Gaussian per row."""
+        """Return mean and variance of the mixture of all members."""
         return moment_match(*self._predict_members(self.members_, x, self.scaling_))
 
     def _predict_rows(self, x: Float[np.ndarray, "point feature"], first: int = 1) -> Prediction:

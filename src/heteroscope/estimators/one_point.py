@@ -142,7 +142,7 @@ class PointRegressor(StreamRegressor):
         return frozen(mean, std, self.ensemble().df)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """Moment-match the members into one Gaussian per row and multiply its std by `std_scale_`."""
+        """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
         return self.ensemble().predict(x)
 
 
@@ -175,10 +175,10 @@ class HeteroskedasticRegressor(PointRegressor):
         Rows per step; None is all rows. "auto" is half of the rows, at most 128, or 256 for more than 2,000 rows; and
         all rows if there are at most 32.
     n_members : int, default=1
-        Number of models with different starts, moment-matched into one Gaussian.
+        Number of models with different starts, moment-matched into one distribution.
     held_out : float, default=0.2
         Share of the rows to hold out from one extra model, which is not kept: `phase_` and `verdict_` tell by these
-        rows whether mean and std hold on new ones. 0 saves the time; nobody can tell then.
+        rows whether mean and std hold on new ones. 0 saves the time; the verdict is then None.
     n_jobs : int or None, default=None
         Number of processes, as in scikit-learn: None is one unless joblib's `parallel_config` sets another number, -1
         is all cores.

@@ -80,10 +80,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
         are left out where models are trained and points are compared, not where the distribution is fitted.
     family : {"auto", "gaussian", "student-t"}, default="auto"
         The predictive distribution: a Gaussian, or a Student-t of the same std whose degrees of freedom, at least 4,
-        and scale come from held-out rows. "auto" chooses by their likelihood; from fewer than 100 held-out rows it
-        makes the tails the wider, the fewer they are. Without `calibrate` it is a Gaussian.
+        and scale come from held-out rows. "auto" chooses by their likelihood. Fewer than 100 held-out rows make the
+        tails wider, because they do not determine the scale. Without `calibrate` it is a Gaussian.
     n_members : int, default=5
-        Number of models with different starts in the final fit, moment-matched into one Gaussian.
+        Number of models with different starts in the final fit, moment-matched into one distribution.
     hidden, activation, start, schedule, batch_size, random_state, verbose
         As in `HeteroskedasticRegressor`.
     max_steps : int or "auto", default="auto"

@@ -204,7 +204,8 @@ def branch(
     solution = solve_from_flat(family, logit_rho)
     if solution.status is not Status.CONVERGED:
         raise InputError(
-            f"descent has no solution at rho = {rho:g}, gamma = {gamma:g} ({solution.status}): start at a smaller rho"
+            f"descent from the flat field finds no solution at rho = {rho:g}, gamma = {gamma:g} ({solution.status}): "
+            "start at a smaller rho"
         )
     points = list(islice(trace_branch(family, solution.fields, logit_rho), max_points))
     return Branch(

@@ -23,8 +23,6 @@ CLASSES: dict[str, type[GaussianRegressor]] = {
     known.__name__: known
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
-#: Fields that files of 0.1.0 lack, with the values that give their predictions.
-LATER_FIELDS = {"mean_bounds_": (-math.inf, math.inf), "df_": math.inf}
 #: Kinds of fitted attributes that `arrays.npz` holds.
 ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
 
@@ -137,8 +135,6 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
             fitted[name] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
         elif kind in ARRAY_KINDS:
             fitted[name] = _ARRAY_READERS[kind](arrays)
-        elif name in LATER_FIELDS and name not in state["fitted"]:
-            fitted[name] = LATER_FIELDS[name]
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:
             fitted[name] = JSON_READERS[kind](state["fitted"][name])
     if _has_networks(type(model)):

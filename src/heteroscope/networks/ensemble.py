@@ -1,4 +1,4 @@
-"""Combine the members of an ensemble into one Gaussian per row.
+"""Combine the members of an ensemble into one mean and one std per row.
 
 mean = average of means,    variance = average of variances (aleatoric) + variance of means (epistemic)
 
@@ -23,7 +23,7 @@ SMALLEST_BLOCK = 64  # shorter blocks are padded to a power of two from here on,
 
 
 class Prediction(NamedTuple):
-    """One Gaussian per row in the target's units; std^2 = aleatoric^2 + epistemic^2."""
+    """Mean and std per row in the target's units; std^2 = aleatoric^2 + epistemic^2."""
 
     mean: Float[np.ndarray, " point"]
     std: Float[np.ndarray, " point"]
@@ -87,7 +87,7 @@ def mean_bounds(y: Float[np.ndarray, " point"]) -> tuple[float, float]:
 
 
 def moment_match(mean: Float[np.ndarray, "member point"], std: Float[np.ndarray, "member point"]) -> Prediction:
-    """Return the Gaussian with the mean and the variance of the mixture of all members."""
+    """Return the mean and the std of the mixture of all members."""
     aleatoric = np.sqrt(np.mean(std**2, axis=0))
     epistemic = np.std(mean, axis=0)
     return Prediction(np.mean(mean, axis=0), np.hypot(aleatoric, epistemic), aleatoric, epistemic)

@@ -1,4 +1,4 @@
-"""Predict rows far outside those of the fit: widen their std, say how many there are, and refuse what has no number.
+"""Predict rows far outside those of the fit: widen their std, warn of them, refuse those without a finite prediction.
 
 A model knows nothing far outside its rows. Its inputs stop at the edge of a box of twice their width (see `Scaling`),
 so the mean is that of the edge. A linear trend of the standardised target has a slope of at most one along a

@@ -50,7 +50,7 @@ def check_family(family: object, calibrate: bool) -> None:
 
 
 def choose_tails(point: Point, folds: Folds, family: str) -> Tails:
-    """Return the distribution that the held-out rows ask for, for the models of the folds."""
+    """Return the distribution that fits the held-out rows, for the models of the folds."""
     held = held_rows(folds[: len(point.results)])
     mean, std = point.held_out
     size, share = np.abs(held.y - mean) / std, held.weight / held.weight.sum()

@@ -86,10 +86,6 @@ class Target(NamedTuple):
         """Coefficient of minus the precision that does not depend on the mean: w v/2 + rate w/n."""
         return self.weights * (0.5 * self.problem.variance + self.prior.rate / len(self.weights))
 
-    def with_penalties(self, alpha: float, beta: float) -> "Target":
-        """Return the same target under other penalties."""
-        return self._replace(problem=self.problem._replace(alpha=alpha, beta=beta))
-
 
 def draw_precisions(target: Target, n_draws: int, rng: np.random.Generator) -> Rows:
     """Draw precisions from their prior by rejection, which is exact.
