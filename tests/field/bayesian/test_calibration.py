@@ -63,6 +63,7 @@ def test_a_wrong_sampler_is_found():
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("method", ["hmc", "langevin"])
 def test_ranks_are_uniform_over_whole_runs(method):
     """The same through `posterior`, with its warm-up and its mass matrix."""
