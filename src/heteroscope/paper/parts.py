@@ -69,7 +69,7 @@ Parts: TypeAlias = Mapping[str, Part[ResultT] | Divided[ResultT]]
 REVISION_OF = {
     **dict.fromkeys(("networks", "seed", "line"), "diagrams"),
     **dict.fromkeys(("theory", "table-theory", "hysteresis"), "field theory"),
-    **dict.fromkeys(("comparison", "searches", "searches-run", "streamed"), "comparisons"),
+    **dict.fromkeys(("comparison", "searches", "searches-run", "streamed"), "paper's comparisons"),
 }
 
 
