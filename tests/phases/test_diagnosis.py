@@ -50,8 +50,14 @@ def test_trust_comes_first_then_numbers_then_advice_then_networks():
     assert text.startswith("Can these predictions be trusted on new rows? Yes.")
     places = [text.index(words) for words in ("? Yes", "RMSE", "What to do: Nothing", "the networks")]
     assert places == sorted(places)
-    for number in (f"{GOOD.ours.nll:.4g}", f"{GOOD.ours.r2:.3f}", f"{GOOD.constant.crps:.4g}"):
+    for number in (f"{GOOD.ours.nll:.3f}", f"{GOOD.ours.r2:.3f}", f"{GOOD.constant.crps:.4g}"):
         assert number in text
+
+
+def test_numbers_of_the_table_never_touch():
+    small = GOOD._replace(ours=GOOD.ours._replace(nll=-0.035641, r2=-12.3456))
+    line = next(line for line in str(diagnose(model(verdict=small))).splitlines() if "these pred" in line)
+    assert "-12.346  -0.036 " in line
 
 
 @pytest.mark.parametrize("phase", Phase)

@@ -294,8 +294,8 @@ def _score_cells(verdict: Verdict) -> list[list[str]]:
 def _score_texts(scores: Scores) -> list[str]:
     """Return the scores of one model; a negative R^2 as it is."""
     r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
-    numbers = (scores.rmse, scores.nll, scores.crps, scores.width)
-    rmse, nll, crps, width = (f"{number:.4g}" for number in numbers)
+    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else f"{scores.nll:.4g}"
+    rmse, crps, width = (f"{number:.4g}" for number in (scores.rmse, scores.crps, scores.width))
     return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
