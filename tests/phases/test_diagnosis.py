@@ -56,7 +56,8 @@ def test_trust_comes_first_then_numbers_then_advice_then_networks():
 
 def test_numbers_of_the_table_never_touch():
     small = GOOD._replace(ours=GOOD.ours._replace(nll=-0.035641, r2=-12.3456))
-    line = next(line for line in str(diagnose(model(verdict=small))).splitlines() if "these pred" in line)
+    lines = str(diagnose(model(verdict=small))).splitlines()
+    (line,) = [line for line in lines if line.startswith("these predictions")]
     assert "-12.346  -0.036 " in line
 
 
