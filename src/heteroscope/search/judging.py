@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from heteroscope.data import Rows
+from heteroscope.distributions import lognormal_moments
 from heteroscope.phases import Verdict, judge
 from heteroscope.search.folds import Folds, held_rows
 
@@ -15,6 +16,7 @@ def judge_folds(
     given: Rows | None,
     std_scale: float = 1.0,
     df: float = np.inf,
+    lognormal: bool = False,
 ) -> Verdict | None:
     """Judge predictions of the held-out rows, fold after fold; None if there are no such rows.
 
@@ -30,6 +32,8 @@ def judge_folds(
         Factor that made the networks' std `std`.
     df : float, default=infinity
         Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
+    lognormal : bool, default=False
+        Whether the predictions are lognormal; the constant model then is, too.
 
     Returns
     -------
@@ -40,14 +44,17 @@ def judge_folds(
     if not len(held.y):
         return None
     sizes = [len(fold.held.y) for fold in folds]
-    centres = [np.average(fold.training.y, weights=fold.training.weight) for fold in folds]
+    training = [fold.training.logged() if lognormal else fold.training for fold in folds]
+    centres = [np.average(rows.y, weights=rows.weight) for rows in training]
     spreads = [
-        np.sqrt(np.average((fold.training.y - centre) ** 2, weights=fold.training.weight))
-        for fold, centre in zip(folds, centres, strict=True)
+        np.sqrt(np.average((rows.y - centre) ** 2, weights=rows.weight))
+        for rows, centre in zip(training, centres, strict=True)
     ]
     constant = np.repeat(centres, sizes), np.repeat(spreads, sizes)
+    if lognormal:
+        constant = lognormal_moments(*constant)
     numbers = None if given is None else _row_numbers(held, given)
-    return judge(held.y, mean, std, *constant, held.weight, numbers, std_scale, df)
+    return judge(held.y, mean, std, *constant, held.weight, numbers, std_scale, df, lognormal)
 
 
 def _row_numbers(rows: Rows, given: Rows) -> Int[np.ndarray, " row"]:
