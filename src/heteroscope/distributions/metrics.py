@@ -1,9 +1,9 @@
 """Score a predicted mean and standard deviation: functions of arrays that return one number each.
 
 All metrics have the signature `metric(y, mean, std, *, sample_weight=None)`; `metric(y, forecast)` takes a frozen
-`scipy.stats.norm`, `scipy.stats.t` or `scipy.stats.lognorm` instead of mean and std. With weights, averages over rows are weighted averages,
-and rows of weight zero are ignored. NaN in an input that a metric uses gives NaN. A std of zero is the limit std -> 0:
-the forecast is a single value.
+`scipy.stats.norm`, `scipy.stats.t` or `scipy.stats.lognorm` instead of mean and std. With weights, averages over rows
+are weighted averages, and rows of weight zero are ignored. NaN in an input that a metric uses gives NaN. A std of zero
+is the limit std -> 0: the forecast is a single value.
 """
 
 from collections.abc import Callable
@@ -667,7 +667,7 @@ def _lognormal_parameters(forecast: rv_frozen, n_rows: int) -> tuple[np.ndarray,
     found = {"loc": 0.0, "scale": 1.0} | dict(zip(("s", "loc", "scale"), forecast.args, strict=False)) | forecast.kwds
     if np.any(np.asarray(found["loc"]) != 0):
         raise InputError("a shifted lognormal has no metrics here: pass a scipy.stats.lognorm with loc=0")
-    log_std, scale = (_per_row(found[name], n_rows) for name in ("s", "scale"))
+    log_std, scale = (_per_row(np.asarray(found[name], np.float64), n_rows) for name in ("s", "scale"))
     return np.log(scale), log_std
 
 
@@ -678,13 +678,12 @@ def _parameters(forecast: rv_frozen, n_rows: int) -> tuple[np.ndarray, np.ndarra
     if names is None:
         raise InputError(f"the distribution {kind!r} has no metrics here: pass a scipy.stats.norm, t or lognorm")
     found = {"df": np.inf, "loc": 0.0, "scale": 1.0} | dict(zip(names, forecast.args, strict=False)) | forecast.kwds
-    df, mean, scale = (_per_row(found[name], n_rows) for name in ("df", "loc", "scale"))
+    df, mean, scale = (_per_row(np.asarray(found[name], np.float64), n_rows) for name in ("df", "loc", "scale"))
     return df, mean, scale
 
 
-def _per_row(value: float | ArrayLike, n_rows: int) -> np.ndarray:
+def _per_row(array: np.ndarray, n_rows: int) -> np.ndarray:
     """Return a parameter of a distribution as one float per row."""
-    array = np.asarray(value, np.float64)
     array = np.broadcast_to(array, (n_rows,)) if array.ndim == 0 else array
     if array.shape != (n_rows,):
         raise InputError(f"y has {n_rows} rows and the forecast has other shapes: pass one distribution per row")

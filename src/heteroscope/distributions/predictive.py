@@ -3,8 +3,8 @@
 y = mean + scale z,    z ~ t_df,    scale = std sqrt((df - 2) / df);    df = infinity is the Gaussian, scale = std
 log y = m + s z,    z ~ N(0, 1),    mean = exp(m + s^2 / 2),    std = mean sqrt(exp(s^2) - 1)
 
-A lognormal is fixed by its mean and its std, as a Gaussian is. The exponential of a Student-t has no finite mean, so the
-logarithm of a target is a Gaussian.
+A lognormal is fixed by its mean and its std, as a Gaussian is. The exponential of a Student-t has no finite mean, so
+the logarithm of a target is a Gaussian.
 
 SciPy is imported where it is used, so that a process that only wants means and stds does not import it.
 """
@@ -16,13 +16,12 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError, Parameter
-
 from heteroscope.networks import Prediction
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
 
-LARGEST_LOG_STD = 1.5  # of a lognormal, unless the logarithms of the targets vary more: its mean is exp(s^2 / 2) medians
+LARGEST_LOG_STD = 1.5  # of log y, unless the logarithms of the targets vary more; the mean is then 3 medians
 
 
 def frozen(

@@ -8,7 +8,15 @@ import numpy as np
 
 from heteroscope.core import Status
 from heteroscope.estimators import FieldKind
-from heteroscope.model_files.array_format import LARGEST, SMALLEST, Json, read_integer, read_names, read_number, read_target
+from heteroscope.model_files.array_format import (
+    LARGEST,
+    SMALLEST,
+    Json,
+    read_integer,
+    read_names,
+    read_number,
+    read_target,
+)
 from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
 
 

@@ -155,7 +155,11 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     squares = graph.add("ReduceSum", graph.add("Mul", outside, outside), graph.constant([1], "int64"), keepdims=0)
     far = graph.add("Mul", squares, graph.constant(scaling.y_scale**2))
     variance = graph.add("Add", graph.add("Mul", scaled, scaled), far)
-    return _exponentiated(graph, mean, variance, scaling.y_scale) if ensemble.lognormal else (mean, graph.add("Sqrt", variance))
+    return (
+        _exponentiated(graph, mean, variance, scaling.y_scale)
+        if ensemble.lognormal
+        else (mean, graph.add("Sqrt", variance))
+    )
 
 
 def _exponentiated(graph: _Graph, mean: str, variance: str, spread: float) -> tuple[str, str]:

@@ -239,7 +239,9 @@ def judge(
     share = weight / weight.sum()
     ours = frozen(mean, std, df, lognormal)
     target, centre, scale = (np.log(y), *log_moments(mean, std)) if lognormal else (y, mean, std)
-    homoskedastic = np.full(len(y), max(metrics.rmse(target, centre, scale, sample_weight=weight), np.finfo(float).tiny))
+    homoskedastic = np.full(
+        len(y), max(metrics.rmse(target, centre, scale, sample_weight=weight), np.finfo(float).tiny)
+    )
     one_std = lognormal_moments(centre, homoskedastic) if lognormal else (mean, homoskedastic)
     models = {
         "ours": ours,

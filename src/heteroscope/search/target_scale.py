@@ -70,7 +70,9 @@ def logarithm_is_better(
         search = search_of(scaled)
         point = _best_of_trial(search, line)
         tails = choose_tails(point, scaled, "gaussian" if scale == "log" else family)
-        mean, std = held_moments(point, tails.std_scale, scaled[0].training.scaling().y_scale if scale == "log" else None)
+        mean, std = held_moments(
+            point, tails.std_scale, scaled[0].training.scaling().y_scale if scale == "log" else None
+        )
         loss = metrics.crps if search.selection == "crps" else metrics.nll
         losses.append(loss(held.y, frozen(mean, std, tails.df, scale == "log"), sample_weight=held.weight))
     return bool(losses[1] < losses[0])
