@@ -17,6 +17,7 @@ class FieldKind(Enum):
     SHARE = auto()  # float between 0 and 1
     TARGET = auto()  # "none" or "log": what the networks predict
     INTEGER = auto()  # int of at least 0
+    INTEGERS = auto()  # tuple of ints of at least 0
     NUMBERS = auto()  # tuple of floats
     NUMBERS_BY_NAME = auto()  # dictionary of floats
     COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`

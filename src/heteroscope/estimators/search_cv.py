@@ -45,11 +45,13 @@ from heteroscope.search import (
     search_grid,
     search_stream,
     share_of_more_members,
+    stack_points,
     stream_fold,
 )
-from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
+from heteroscope.training import SEARCH_SHARE, Fit, Job, Task, refuse_with_stream, train
 
 LENGTHS = (0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
+MOST_NEAR = 3  # points that share the members of the final fit; measured in docs/research/selection.md
 TRIAL_STRIDE = 2  # every second point of the coarse line is in the trial of the target's scale
 
 
@@ -73,8 +75,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         trainings. Used with `calibrate` only, and not for a grid, a stream or `selection="paper"`.
     n_finalists : int, default=3
         Number of best points of the first fold that are evaluated on the other folds; the best short and the best long
-        training are always among the candidates. With `calibrate` the worst one is dropped after each fold but the
-        last.
+        training are always among the candidates. With `calibrate`, those that have clearly lost are dropped after each
+        fold, and the models of the final fit are shared by those within one standard error of the best.
     cv : int, float, "auto" or splitter, default="auto"
         Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
         2,000 rows and a share of 0.2 for more.
@@ -133,6 +135,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         All points, as columns for `pandas.DataFrame`.
     best_index_ : int
         Row of the chosen point in `cv_results_`.
+    member_points_ : tuple of int
+        Row in `cv_results_` of the point at which each model of the final fit was trained: the chosen one, in turn with
+        up to two others that held-out rows cannot tell from it.
     status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
         As in `HeteroskedasticRegressor`.
 
@@ -159,6 +164,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,
+        "member_points_": FieldKind.INTEGERS,
     }
 
     def __init__(
@@ -253,14 +259,16 @@ class HeteroskedasticRegressorCV(PointRegressor):
         if self.target_ == "log":
             scaled_rows, scaled = rows.logged(), [fold.logged() for fold in folds]
         trained, tamed = _without_wild_targets(scaled_rows, scaled) if self.calibrate else (scaled_rows, scaled)
-        result = self._search(tamed, trained)
+        family = "gaussian" if self.target_ == "log" else self.family
+        result = self._search(tamed, trained, family)
         self.cv_results_ = results_table(result, tamed, self.selection, bool(self.calibrate))
         self.best_index_ = result.best
-        best = result.chosen
+        near = (result.near or (result.best,))[: min(MOST_NEAR, n_members)]
+        best = stack_points([result.points[k] for k in near])
         self._bound_predictions(trained.y)
-        self._train_members(trained, best.recipe, best.logits, list(seeds), None)
+        self.member_points_ = tuple(near[k % len(near)] for k in range(n_members))
+        self._train_at(trained, [result.points[k] for k in self.member_points_], list(seeds))
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        family = "gaussian" if self.target_ == "log" else self.family
         fold_scale, self.df_ = choose_tails(best, scaled, family) if self.calibrate else (1.0, np.inf)
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
         more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
@@ -268,6 +276,19 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.std_scale_ = final_std_scale(fold_scale, more, share, n_held) if self.calibrate else 1.0
         self._judge(best, folds, given, fold_scale)
         return self
+
+    def _train_at(self, rows: Rows, points: Sequence[Point], seeds: Sequence[int]) -> None:
+        """Train one member per point and seed on all rows."""
+        self.scaling_ = rows.scaling()
+        batch = rows.batch(self.scaling_)
+        fits: dict[int, Fit] = {}
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            for recipe in dict.fromkeys(point.recipe for point in points):
+                own = [k for k, point in enumerate(points) if point.recipe == recipe]
+                jobs = [Job(*points[k].logits, seeds[k]) for k in own]
+                (found,) = train([Task(batch, jobs)], recipe, n_jobs=self.n_jobs, progress=progress)
+                fits |= dict(zip(own, found, strict=True))
+        self._keep_members([fits[k] for k in range(len(points))])
 
     def _choose_target(self, rows: Rows, folds: list[Fold]) -> str:
         """Return what the networks predict, the target or its logarithm; see `logarithm_is_better`."""
@@ -349,8 +370,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         if self.search == "grid" and self.selection == "paper":
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
-    def _search(self, folds: list[Fold], rows: Rows) -> SearchResult:
-        """Search the diagonal or the grid with these folds."""
+    def _search(self, folds: list[Fold], rows: Rows, family: str) -> SearchResult:
+        """Search the diagonal or the grid with these folds; finalists are compared by the family."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
         recipes = [self._recipe(rows, share) for share in LENGTHS]
@@ -365,7 +386,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
             )
         with progress_bar("searching", bool(self.verbose), "steps") as progress:
-            candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
+            candidates = CandidateSearch(
+                folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress, family
+            )
             return search(candidates)
 
     def _fit_stream(
@@ -397,6 +420,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.cv_results_ = results_table(result, folds, self.selection, calibrate)
         self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
         self.best_index_ = result.best
+        self.member_points_ = (result.best,) * (1 + len(others))
         self._keep_members([fits[result.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self.std_scale_, self.df_ = choose_tails(best, folds, self.family) if calibrate else (1.0, np.inf)

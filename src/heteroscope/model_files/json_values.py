@@ -78,6 +78,7 @@ JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
     FieldKind.SHARE: partial(read_number, low=0.0, high=1.0),
     FieldKind.TARGET: read_target,
     FieldKind.INTEGER: read_integer,
+    FieldKind.INTEGERS: lambda values: tuple(read_integer(value) for value in values),
     FieldKind.NUMBERS: lambda values: tuple(read_number(value) for value in values),
     FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
     FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},

@@ -1,6 +1,6 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.cross_validation import Logits, Point, cross_validate
+from heteroscope.search.cross_validation import Logits, Point, cross_validate, stack_points
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, held_rows, make_folds
@@ -51,6 +51,7 @@ __all__ = [
     "search_grid",
     "search_stream",
     "share_of_more_members",
+    "stack_points",
     "std_scale",
     "stream_fold",
 ]

@@ -16,10 +16,15 @@ from heteroscope.search.std_calibration import std_scale
 
 
 class SearchResult(NamedTuple):
-    """All evaluated points, sorted by training length and then by logit rho, and the index of the chosen one."""
+    """All evaluated points, sorted by training length and then by logit rho, and the index of the chosen one.
+
+    `near` are the indices of all points that the held-out rows cannot tell from the chosen one, which comes first;
+    nothing if the chosen one is used alone.
+    """
 
     points: list[Point]
     best: int
+    near: tuple[int, ...] = ()
 
     @property
     def chosen(self) -> Point:
