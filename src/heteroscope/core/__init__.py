@@ -48,6 +48,7 @@ from heteroscope.core.identity import (
     settings_of,
     table_file,
 )
+from heteroscope.core.number_texts import number_text
 from heteroscope.core.progress import Progress, progress_bar, shifted
 from heteroscope.core.provenance import Provenance, computed_with, describe_provenance, warn_of_mixture
 from heteroscope.core.regularisation import (
@@ -117,6 +118,7 @@ __all__ = [
     "logits_from_alpha_beta",
     "make_folder",
     "named_set",
+    "number_text",
     "open_regular",
     "parse_json",
     "parse_object",
