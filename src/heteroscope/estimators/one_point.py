@@ -26,8 +26,8 @@ from heteroscope.estimators.base import Inputs, RandomState, check_weights, memb
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
 from heteroscope.networks import FittedEnsemble, Prediction, stack_members
-from heteroscope.phases import Diagnosis, HeldOut, Verdict, diagnose, observe_held_out
-from heteroscope.search import Fold, Logits, check_share, held_out_fold, judge_folds, stream_fold
+from heteroscope.phases import Diagnosis, HeldOut, HeldOutRows, Verdict, diagnose, observe_held_out
+from heteroscope.search import Fold, Logits, check_share, held_out_fold, held_out_rows, judge_folds, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
@@ -52,8 +52,10 @@ class PointRegressor(StreamRegressor):
         "gamma_": FieldKind.SHARE,
         "std_scale_": FieldKind.POSITIVE,
         "verdict_": FieldKind.VERDICT,
+        "held_out_": FieldKind.HELD_OUT_ROWS,
     }
     verdict_: Verdict | None
+    held_out_: HeldOutRows | None
 
     def diagnose(self) -> Diagnosis:
         """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
@@ -106,7 +108,8 @@ class PointRegressor(StreamRegressor):
         """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
         held, training = fold.held, fold.training
         (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
-        self.verdict_ = judge_folds([fold], mean, std, given)
+        self.held_out_ = held_out_rows([fold], mean, std, given)
+        self.verdict_ = judge_folds([fold], self.held_out_)
         return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
@@ -197,6 +200,9 @@ class HeteroskedasticRegressor(PointRegressor):
         The numbers that decide the phase.
     verdict_ : Verdict or None
         What held-out rows say of the predictions; None if no rows were held out.
+    held_out_ : HeldOutRows or None
+        These rows with the predictions that the verdict is about, those of the extra model; None if no rows were held
+        out.
     status_ : tuple of Status
         How the training of each model ended.
     members_ : Params
@@ -295,7 +301,7 @@ class HeteroskedasticRegressor(PointRegressor):
         seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
         other = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self.verdict_, held_out = None, None
+        self.verdict_, self.held_out_, held_out = None, None, None
         if fold is not None and other is not None:
             held_out = self._judge_one(other, fold, fold.training.scaling(), given)
         self._observe(rows, held_out)
@@ -316,7 +322,7 @@ class HeteroskedasticRegressor(PointRegressor):
         self._keep_members(fits)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         fold, held_out = stream_fold(run), None
-        self.verdict_ = None
+        self.verdict_, self.held_out_ = None, None
         if len(fold.held.y):
             held_out = self._judge_one(fits[0], fold, run.order.scaling, None)
         self._observe(run.survey.sample, held_out)
@@ -371,6 +377,6 @@ class HeteroskedasticRegressor(PointRegressor):
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
-        self.verdict_ = None
+        self.verdict_, self.held_out_ = None, None
         self._observe(rows, None)
         return self

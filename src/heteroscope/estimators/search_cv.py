@@ -30,6 +30,7 @@ from heteroscope.search import (
     check_family,
     choose_tails,
     final_std_scale,
+    held_out_rows,
     held_out_scores,
     judge_folds,
     make_folds,
@@ -102,6 +103,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         The numbers that decide this phase, averaged over folds.
     verdict_ : Verdict
         What held-out rows say of the predictions, with the std scaled.
+    held_out_ : HeldOutRows
+        The held-out rows with the predictions that the verdict is about: those of the folds' models at the chosen
+        point, their std scaled to the held-out errors. A row appears once for each fold that held it out.
     std_scale_ : float
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
@@ -249,7 +253,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.observables_, self.phase_ = point.observables, str(point.phase)
         self.held_out_scores_ = held_out_scores(point, folds, fold_scale, self.df_)
         mean, std = point.held_out
-        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale, self.df_)
+        self.held_out_ = held_out_rows(folds, mean, fold_scale * std, given)
+        self.verdict_ = judge_folds(folds, self.held_out_, fold_scale, self.df_)
 
     def _bound_predictions(self, y: Float[np.ndarray, " point"]) -> None:
         """Store the bounds that these targets give for every network's mean and std."""
