@@ -335,9 +335,7 @@ SOURCES: dict[str, Source] = {
     ),
     "wages": _of_r("Ecdat/Wages")(
         n_rows=4165,
-        feature_names=(
-            *("exp", "wks", "bluecol", "ind", "south", "smsa", "married", "sex", "union", "ed", "black"),
-        ),
+        feature_names=(*("exp", "wks", "bluecol", "ind", "south", "smsa", "married", "sex", "union", "ed", "black"),),
         target_name="lwage",
         target_unit="log of USD a week",
         origin="R's Ecdat: 595 people in seven years",
@@ -370,16 +368,11 @@ SOURCES: dict[str, Source] = {
                 for skill in ("crossing", "finishing", "heading_accuracy", "short_passing", "volleys")
             ),
             *(f"skill_{skill}" for skill in ("dribbling", "curve", "fk_accuracy", "long_passing", "ball_control")),
-            *(
-                f"movement_{skill}"
-                for skill in ("acceleration", "sprint_speed", "agility", "reactions", "balance")
-            ),
+            *(f"movement_{skill}" for skill in ("acceleration", "sprint_speed", "agility", "reactions", "balance")),
             *(f"power_{skill}" for skill in ("shot_power", "jumping", "stamina", "strength", "long_shots")),
             *(
                 f"mentality_{skill}"
-                for skill in (
-                    *("aggression", "interceptions", "positioning", "vision", "penalties", "composure"),
-                )
+                for skill in (*("aggression", "interceptions", "positioning", "vision", "penalties", "composure"),)
             ),
             *(f"defending_{skill}" for skill in ("marking", "standing_tackle", "sliding_tackle")),
             *(f"goalkeeping_{skill}" for skill in ("diving", "handling", "kicking", "positioning", "reflexes")),
