@@ -47,6 +47,7 @@ from heteroscope.core.identity import (
     same_identity,
     settings_of,
     table_file,
+    without_later_settings,
 )
 from heteroscope.core.progress import Progress, progress_bar, shifted
 from heteroscope.core.provenance import Provenance, computed_with, describe_provenance, warn_of_mixture
@@ -146,6 +147,7 @@ __all__ = [
     "table_file",
     "warn_of_damage",
     "warn_of_mixture",
+    "without_later_settings",
     "write_mark",
     "write_sealed",
     "write_sealed_arrays",
