@@ -49,6 +49,7 @@ from heteroscope.core.identity import (
     same_identity,
     settings_of,
     table_file,
+    without_later_settings,
 )
 from heteroscope.core.number_texts import number_text
 from heteroscope.core.progress import Progress, progress_bar, shifted
@@ -152,6 +153,7 @@ __all__ = [
     "table_file",
     "warn_of_damage",
     "warn_of_mixture",
+    "without_later_settings",
     "write_mark",
     "write_sealed",
     "write_sealed_arrays",

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, progress_bar
+from heteroscope.core import (
+    InputError,
+    check_positive_integer,
+    defaults,
+    diagonal_logits,
+    progress_bar,
+    without_later_settings,
+)
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
@@ -85,7 +92,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         tails wider, because they do not determine the scale. Without `calibrate` it is a Gaussian.
     n_members : int, default=5
         Number of models with different starts in the final fit, moment-matched into one distribution.
-    hidden, activation, start, schedule, batch_size, random_state, verbose
+    hidden, activation, start, schedule, batch_size, penalty, random_state, verbose
         As in `HeteroskedasticRegressor`.
     max_steps : int or "auto", default="auto"
         As in `HeteroskedasticRegressor`. With `calibrate`, most points are trained for a quarter of these steps and
@@ -166,6 +173,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.SEARCH_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -186,6 +194,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -325,6 +334,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         calibrate = bool(self.calibrate)
         self._bound_predictions(run.survey.sample.y)
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        method = without_later_settings({**method, "penalty": self.penalty})
         result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = result.chosen
         jobs = [Job(*best.logits, other) for other in others]
