@@ -118,7 +118,8 @@ def _path_caption(model: "HeteroskedasticRegressorCV") -> str:
         f'{"CRPS" if model.selection == "crps" else "NLL"}: with the std multiplied by "std x". Phases: of the '
         "networks before that. "
     )
-    text = f"RMSE and score are of held-out rows. {scaled if model.calibrate else ''}"
+    logs = ", for the logarithm of the target" if model.target_ == "log" else ""
+    text = f"RMSE and score are of held-out rows{logs}. {scaled if model.calibrate else ''}"
     return textwrap.fill(f"{text}Compare scores only between points of equally many folds.", terminal_width())
 
 

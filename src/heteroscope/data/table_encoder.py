@@ -23,7 +23,7 @@ from heteroscope.data.column_encoders import (
     is_numeric,
 )
 from heteroscope.data.column_words import ColumnError, listing, refuse_missing
-from heteroscope.data.date_columns import CYCLES, DateColumn, Dates, Kind, Order
+from heteroscope.data.date_columns import CYCLES, DateColumn, Dates, Kind
 
 #: What to do with missing values of a feature: refuse them, or fill them with the median or most frequent category.
 Missing: TypeAlias = Literal["refuse", "impute"]
@@ -225,9 +225,7 @@ def _require(frame: pd.DataFrame, names: Sequence[str], role: Literal["target", 
     if not absent:
         return
     if role == "target":
-        raise InputError(
-            f"the table has no column {absent[0]}: choose the target among {listing(list(frame.columns))}"
-        )
+        raise InputError(f"the table has no column {absent[0]}: choose the target among {listing(list(frame.columns))}")
     shown = ", ".join(absent[:20]) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
     one = len(absent) == 1
     raise InputError(

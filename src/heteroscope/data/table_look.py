@@ -7,16 +7,18 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
+from heteroscope.data.column_encoders import NumericColumn
 from heteroscope.data.column_words import listing
 from heteroscope.data.rows import FENCE, RARE, Rows
 from heteroscope.data.table_encoder import TableEncoder
-from heteroscope.data.column_encoders import NumericColumn
 
 SKEWED = 2.0  # skewness of an exponential distribution
 FEW_VALUES, ENOUGH_ROWS = 10, 50  # a target of so few different values in so many rows is a count or a grade
 COPY = 1.0 - 1e-9  # squared correlation from which a feature repeats the target
 MOST_NAMED = 3  # columns that one line names
-_ID_NAME = re.compile(r"(^|[_ .-])(id|ids|nr|no|num|number|index|idx|key|code|uuid|row)$|[a-z](Id|ID|Nr|No)$", re.IGNORECASE)
+_ID_NAME = re.compile(
+    r"(^|[_ .-])(id|ids|nr|no|num|number|index|idx|key|code|uuid|row)$|[a-z](Id|ID|Nr|No)$", re.IGNORECASE
+)
 _CAMEL_ID = re.compile(r"[a-z](Id|ID|Nr|No)$")
 
 
@@ -112,7 +114,9 @@ def _outliers(columns: dict[str, Float64[np.ndarray, " row"]]) -> Iterator[str]:
             first = int(far.argmax())
             found.append(f"{name!r} ({values[first]:.6g} in row {first + 1})")
     if found:
-        shown = ", ".join(found[:MOST_NAMED]) + (f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else "")
+        shown = ", ".join(found[:MOST_NAMED]) + (
+            f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        )
         yield f"a few values lie far from the others of their column, as a slip or a code for a gap would: {shown}"
 
 

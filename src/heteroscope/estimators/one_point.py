@@ -139,11 +139,12 @@ class PointRegressor(StreamRegressor):
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` with one entry per row, or a `scipy.stats.t` of the same std if the search has
-            found heavy tails.
+            A frozen `scipy.stats.norm` with one entry per row; a `scipy.stats.t` of the same std if the search has
+            found heavy tails; or a `scipy.stats.lognorm` of the same mean and std if it predicts logarithms.
         """
         mean, std = self.predict(X, return_std=True)
-        return frozen(mean, std, self.ensemble().df)
+        ensemble = self.ensemble()
+        return frozen(mean, std, ensemble.df, ensemble.lognormal)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""

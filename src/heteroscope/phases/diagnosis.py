@@ -53,7 +53,7 @@ _NETWORKS = {
 
 @runtime_checkable
 class Diagnosable(Protocol):
-    """A fitted model with a phase and a verdict; after a search it also has `cv_results_` and `best_index_`."""
+    """A fitted model with a phase and a verdict; after a search also `cv_results_`, `best_index_` and `target_`."""
 
     phase_: str
     rho_: float
@@ -142,19 +142,22 @@ def diagnose(model: Diagnosable) -> Diagnosis:
     """
     phase, found = Phase(model.phase_), model.observables_
     path: Mapping[str, np.ndarray] | None = getattr(model, "cv_results_", None)
+    logged = getattr(model, "target_", "none") == "log"
     best = getattr(model, "best_index_", 0)
     networks = [
         _phase_sentence(phase, found, model),
-        *_evidence(phase, found, model.verdict_),
+        *_evidence(phase, found, model.verdict_, logged),
         *_std_sentences(found, path, best),
     ]
+    if logged:
+        networks.append("All this is of the logarithm of the target, which the networks predict.")
     if model.verdict_ and abs(model.std_scale_ - model.verdict_.std_scale) > UNSCALED:
         networks.append(f"The final networks, which know all rows, are scaled by {model.std_scale_:.2f}.")
     return Diagnosis(
         verdict=model.verdict_,
         phase=str(phase),
         answer=_answer(model.verdict_, phase),
-        advice=("What to do:", *_advice(model.verdict_, phase, found, searched=path is not None)),
+        advice=("What to do:", *_advice(model.verdict_, phase, found, path is not None, logged)),
         networks=(*networks, *_endings(model.status_, phase)),
     )
 
@@ -192,7 +195,12 @@ def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
     return [f"Missed by far{counted}: {'; '.join(texts)}."]
 
 
-def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool) -> list[str]:
+def _explained_share(verdict: Verdict, found: Observables, logged: bool) -> float:
+    """Return the share of the held-out variance that the mean explains, in the units of the networks' target."""
+    return verdict.ours.r2 if found.held_out is None or not logged else 1.0 - found.held_out.residual_share
+
+
+def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool, logged: bool) -> list[str]:
     """Return what to do next."""
     tips = []
     if verdict and verdict.named:
@@ -205,7 +213,7 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
         tips.append(_NEXT_POINT[phase])
     if verdict is None:
         return tips or [_NEXT_POINT[Phase.UNKNOWN]]
-    explained, training = verdict.ours.r2, 1.0 - found.residual_share
+    explained, training = _explained_share(verdict, found, logged), 1.0 - found.residual_share
     if verdict.n_rows < FEW:
         tips.append("Get more rows.")
     elif phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
@@ -230,12 +238,13 @@ def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str
     return f"{sentence}; scaled by {verdict.std_scale:.2g}, {held}."
 
 
-def _evidence(phase: Phase, found: Observables, verdict: Verdict | None) -> list[str]:
+def _evidence(phase: Phase, found: Observables, verdict: Verdict | None, logged: bool) -> list[str]:
     """Return the shares that the mean explains and, where the std does not hold, by how much it is wrong."""
     explained = _share(1.0 - found.residual_share)
     if found.held_out is None or verdict is None:
         return [f"On the training rows the mean explains {explained} of the target's variance."]
-    lines = [f"The mean explains {explained} of its training rows and {_share(verdict.ours.r2)} of held-out ones."]
+    held_out = _share(_explained_share(verdict, found, logged))
+    lines = [f"The mean explains {explained} of its training rows and {held_out} of held-out ones."]
     if phase in (Phase.O_I, Phase.O_II, Phase.NONE):
         lines.append(
             f"Without scaling, the squared error of held-out rows is {found.held_out.score:.3g} times the variance "

@@ -5,12 +5,13 @@ combined and the std bounded. Both are judged by the same held-out rows.
 """
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats.distributions import rv_frozen
 
-from heteroscope.distributions import frozen, metrics
+from heteroscope.distributions import frozen, log_moments, lognormal_moments, metrics
 
 COVERAGE = 0.9  # of the intervals that are counted
 TOO_FEW = 10  # held-out rows that cannot show anything: even the right intervals miss a quarter of them now and then
@@ -207,6 +208,7 @@ def judge(
     numbers: Int[np.ndarray, " held"] | None = None,
     std_scale: float = 1.0,
     df: float = np.inf,
+    lognormal: bool = False,
 ) -> Verdict:
     """Judge predictions of held-out rows.
 
@@ -224,6 +226,9 @@ def judge(
         Factor by which the networks' std was multiplied to give `std`.
     df : float, default=infinity
         Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
+    lognormal : bool, default=False
+        Whether the predictions are lognormal with these means and stds. The two simpler models are lognormal, too, and
+        rows are called missed by their logarithms.
 
     Returns
     -------
@@ -232,16 +237,20 @@ def judge(
     """
     weight = np.ones(len(y)) if weight is None else weight
     share = weight / weight.sum()
-    homoskedastic = np.full(len(y), max(metrics.rmse(y, mean, std, sample_weight=weight), np.finfo(float).tiny))
-    ours = frozen(mean, std, df)
-    models: dict[str, tuple[Any, ...]] = {
-        "ours": (ours,),
-        "homoskedastic": (mean, homoskedastic),
-        "constant": (constant_mean, constant_std),
+    ours = frozen(mean, std, df, lognormal)
+    target, centre, scale = (np.log(y), *log_moments(mean, std)) if lognormal else (y, mean, std)
+    homoskedastic = np.full(
+        len(y), max(metrics.rmse(target, centre, scale, sample_weight=weight), np.finfo(float).tiny)
+    )
+    one_std = lognormal_moments(centre, homoskedastic) if lognormal else (mean, homoskedastic)
+    models = {
+        "ours": ours,
+        "homoskedastic": frozen(*one_std, np.inf, lognormal),
+        "constant": frozen(constant_mean, constant_std, np.inf, lognormal),
     }
-    scores = {name: _scores(y, moments, weight) for name, moments in models.items()}
-    losses = {name: metrics.nll_by_row(y, *moments) for name, moments in models.items()}
-    size = np.abs(y - mean) / std
+    scores = {name: _scores(y, forecast, weight) for name, forecast in models.items()}
+    losses = {name: metrics.nll_by_row(y, forecast) for name, forecast in models.items()}
+    size = np.abs(target - centre) / scale
     squares = share * size**2
     named = np.flatnonzero((size > OUTLIER) | (size > UNUSUAL) & (squares > DECISIVE * squares.sum()))
     named = named[np.argsort(-squares[named], kind="stable")]
@@ -262,25 +271,24 @@ def judge(
         over_constant=_gain(losses["constant"] - losses["ours"], share),
         squared_score=float(squares.sum()),
         std_range=(float(np.quantile(std, 0.05)), float(np.quantile(std, 0.95))),
-        coverage_by_std=_coverage_by_std(y, mean, std, weight, df),
+        coverage_by_std=_coverage_by_std(y, mean, std, weight, df, lognormal),
         named=tuple(rows),
         named_share=float(squares[named].sum() / squares.sum()) if len(named) else 0.0,
         std_scale=float(std_scale),
     )
 
 
-def _scores(y: Float[np.ndarray, " held"], moments: tuple[Any, ...], weight: Float[np.ndarray, " held"]) -> Scores:
-    """Return the scores of one model; `moments` are its mean and std, or its distribution."""
-    forecast: tuple[Any, ...] = (y, *moments)
+def _scores(y: Float[np.ndarray, " held"], forecast: rv_frozen, weight: Float[np.ndarray, " held"]) -> Scores:
+    """Return the scores of one model's distribution."""
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    error = metrics.mean_mse(*forecast, sample_weight=weight)
+    error = metrics.mean_mse(y, forecast, sample_weight=weight)
     return Scores(
         rmse=float(np.sqrt(error)),
         r2=1.0 - error / variance if variance > 0 else np.nan,
-        nll=metrics.nll(*forecast, sample_weight=weight),
-        crps=metrics.crps(*forecast, sample_weight=weight),
-        coverage=metrics.interval_coverage(*forecast, sample_weight=weight),
-        width=metrics.interval_width(*forecast, sample_weight=weight),
+        nll=metrics.nll(y, forecast, sample_weight=weight),
+        crps=metrics.crps(y, forecast, sample_weight=weight),
+        coverage=metrics.interval_coverage(y, forecast, sample_weight=weight),
+        width=metrics.interval_width(y, forecast, sample_weight=weight),
     )
 
 
@@ -298,9 +306,12 @@ def _coverage_by_std(
     std: Float[np.ndarray, " held"],
     weight: Float[np.ndarray, " held"],
     df: float,
+    lognormal: bool,
 ) -> tuple[float, ...]:
     """Return the coverage in each quarter of the rows by std; nothing if the std varies little or rows are few."""
     if len(y) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
         return ()
     parts = np.array_split(np.argsort(std, kind="stable"), PARTS)
-    return tuple(metrics.interval_coverage(y[k], frozen(mean[k], std[k], df), sample_weight=weight[k]) for k in parts)
+    return tuple(
+        metrics.interval_coverage(y[k], frozen(mean[k], std[k], df, lognormal), sample_weight=weight[k]) for k in parts
+    )
