@@ -14,6 +14,7 @@ from heteroscope.search import (
     CandidateSearch,
     Fold,
     cross_validate,
+    held_out_rows,
     held_out_scores,
     judge_folds,
     results_table,
@@ -236,7 +237,7 @@ def test_a_fold_has_a_member_for_each_of_its_seeds(folds):
     assert reported[-1] == (10 * RECIPE.steps, 10 * RECIPE.steps)
     mean, std = found.chosen.held_out
     y = np.concatenate([fold.held.y for fold in with_seeds])
-    verdict = judge_folds(with_seeds, mean, std, None)
+    verdict = judge_folds(with_seeds, held_out_rows(with_seeds, mean, std, None))
     assert verdict.squared_score == pytest.approx(np.mean(((y - mean) / std) ** 2))
 
 

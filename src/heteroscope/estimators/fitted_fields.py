@@ -26,6 +26,7 @@ class FieldKind(Enum):
     STATUSES = auto()  # tuple of `Status`, one per trained model
     OBSERVABLES = auto()  # `Observables`
     VERDICT = auto()  # `Verdict`, or None without held-out rows
+    HELD_OUT_ROWS = auto()  # `HeldOutRows`, or None without held-out rows
     NETWORKS = auto()  # `Params` of all members, stacked
     SCALING = auto()  # `Scaling`
     NAMED_ARRAYS = auto()  # dictionary of float arrays that predictions need beside the networks

@@ -19,6 +19,7 @@ from heteroscope.core import (
     resolve_batch_size,
     resolve_max_steps,
     resolve_stream_batch_size,
+    without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import frozen
@@ -26,8 +27,8 @@ from heteroscope.estimators.base import Inputs, RandomState, check_weights, memb
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
 from heteroscope.networks import FittedEnsemble, Prediction, stack_members
-from heteroscope.phases import Diagnosis, HeldOut, Verdict, diagnose, observe_held_out
-from heteroscope.search import Fold, Logits, check_share, held_out_fold, judge_folds, stream_fold
+from heteroscope.phases import Diagnosis, HeldOut, HeldOutRows, Verdict, diagnose, observe_held_out
+from heteroscope.search import Fold, Logits, check_share, held_out_fold, held_out_rows, judge_folds, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
@@ -52,8 +53,10 @@ class PointRegressor(StreamRegressor):
         "gamma_": FieldKind.SHARE,
         "std_scale_": FieldKind.POSITIVE,
         "verdict_": FieldKind.VERDICT,
+        "held_out_": FieldKind.HELD_OUT_ROWS,
     }
     verdict_: Verdict | None
+    held_out_: HeldOutRows | None
 
     def diagnose(self) -> Diagnosis:
         """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
@@ -81,13 +84,13 @@ class PointRegressor(StreamRegressor):
         batch_size = resolve_batch_size(self.batch_size, len(rows.y))
         steps = resolve_max_steps(self.max_steps, len(rows.y))
         steps = steps if share == 1.0 else max(2, round(share * steps))
-        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
+        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size, self.penalty)
 
     def _stream_recipe(self, run: StreamRun) -> Recipe:
         """Return the training recipe for a stream."""
         architecture = self._architecture(run.survey.sample)
         steps = resolve_max_steps(self.max_steps, run.order.stream.n_rows)
-        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size)
+        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size, self.penalty)
 
     def _train_members(
         self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
@@ -106,7 +109,8 @@ class PointRegressor(StreamRegressor):
         """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
         held, training = fold.held, fold.training
         (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
-        self.verdict_ = judge_folds([fold], mean, std, given)
+        self.held_out_ = held_out_rows([fold], mean, std, given)
+        self.verdict_ = judge_folds([fold], self.held_out_)
         return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
@@ -175,6 +179,9 @@ class HeteroskedasticRegressor(PointRegressor):
     batch_size : int, "auto" or None, default="auto"
         Rows per step; None is all rows. "auto" is half of the rows, at most 128, or 256 for more than 2,000 rows; and
         all rows if there are at most 32.
+    penalty : {"weights", "gradients"}, default="weights"
+        What is penalised: the squared weights of both networks, or, as in the field theory, the squared gradients of
+        mean and precision with respect to the standardised inputs, averaged over the rows.
     n_members : int, default=1
         Number of models with different starts, moment-matched into one distribution.
     held_out : float, default=0.2
@@ -198,6 +205,9 @@ class HeteroskedasticRegressor(PointRegressor):
         The numbers that decide the phase.
     verdict_ : Verdict or None
         What held-out rows say of the predictions; None if no rows were held out.
+    held_out_ : HeldOutRows or None
+        These rows with the predictions that the verdict is about, those of the extra model; None if no rows were held
+        out.
     status_ : tuple of Status
         How the training of each model ended.
     members_ : Params
@@ -238,6 +248,7 @@ class HeteroskedasticRegressor(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.POINT_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_members: int = defaults.POINT_MEMBERS,
         held_out: float | int = 0.2,
         n_jobs: int | None = None,
@@ -252,6 +263,7 @@ class HeteroskedasticRegressor(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_members = n_members
         self.held_out = held_out
         self.n_jobs = n_jobs
@@ -296,7 +308,7 @@ class HeteroskedasticRegressor(PointRegressor):
         seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
         other = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self.verdict_, held_out = None, None
+        self.verdict_, self.held_out_, held_out = None, None, None
         if fold is not None and other is not None:
             held_out = self._judge_one(other, fold, fold.training.scaling(), given)
         self._observe(rows, held_out)
@@ -312,12 +324,13 @@ class HeteroskedasticRegressor(PointRegressor):
         run = self._start_stream_run(stream, check_share(self.held_out), order, store)
         recipe = self._stream_recipe(run)
         method = {"name": "one point", "rho": self.rho, "gamma": self.gamma, "schedule": self.schedule}
+        method = without_later_settings({**method, "penalty": self.penalty})
         jobs = [Job(*point, seed) for seed in seeds]
         fits = run.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         fold, held_out = stream_fold(run), None
-        self.verdict_ = None
+        self.verdict_, self.held_out_ = None, None
         if len(fold.held.y):
             held_out = self._judge_one(fits[0], fold, run.order.scaling, None)
         self._observe(run.survey.sample, held_out)
@@ -363,6 +376,7 @@ class HeteroskedasticRegressor(PointRegressor):
                 resolve_max_steps(self.max_steps, len(rows.y)),
                 self.schedule,
                 resolve_stream_batch_size(self.batch_size),
+                self.penalty,
             )
             seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]
@@ -372,6 +386,6 @@ class HeteroskedasticRegressor(PointRegressor):
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
-        self.verdict_ = None
+        self.verdict_, self.held_out_ = None, None
         self._observe(rows, None)
         return self

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, progress_bar
+from heteroscope.core import (
+    InputError,
+    check_positive_integer,
+    defaults,
+    diagonal_logits,
+    progress_bar,
+    without_later_settings,
+)
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import exponentiated, frozen
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
@@ -34,6 +41,7 @@ from heteroscope.search import (
     choose_tails,
     final_std_scale,
     held_moments,
+    held_out_rows,
     held_out_scores,
     held_rows,
     judge_folds,
@@ -100,7 +108,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         `selection="paper"` and for `family="student-t"`, "auto" is "none".
     n_members : int, default=5
         Number of models with different starts in the final fit, moment-matched into one distribution.
-    hidden, activation, start, schedule, batch_size, random_state, verbose
+    hidden, activation, start, schedule, batch_size, penalty, random_state, verbose
         As in `HeteroskedasticRegressor`.
     max_steps : int or "auto", default="auto"
         As in `HeteroskedasticRegressor`. With `calibrate`, most points are trained for a quarter of these steps and
@@ -118,6 +126,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         The numbers that decide this phase, averaged over folds.
     verdict_ : Verdict
         What held-out rows say of the predictions, with the std scaled.
+    held_out_ : HeldOutRows
+        The held-out rows with the predictions that the verdict is about: those of the folds' models at the chosen
+        point, their std scaled to the held-out errors. A row appears once for each fold that held it out.
     std_scale_ : float
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
@@ -187,6 +198,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.SEARCH_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -208,6 +220,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -302,11 +315,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))[::TRIAL_STRIDE]
         recipe = self._recipe(rows, LENGTHS[0])
 
-        def search_of(prepared: Sequence[Fold]) -> CandidateSearch:
-            _, tamed = _without_wild_targets(rows, list(prepared))
-            return CandidateSearch(tamed, [recipe], self.selection, True, self.n_jobs)
+        def search_of(scaled_rows: Rows, scaled: list[Fold]) -> CandidateSearch:
+            return CandidateSearch(
+                _without_wild_targets(scaled_rows, scaled)[1], [recipe], self.selection, True, self.n_jobs
+            )
 
-        better = logarithm_is_better(folds, search_of, [(float(t), -float(t)) for t in line], self.family)
+        better = logarithm_is_better(rows, folds, search_of, [(float(t), -float(t)) for t in line], self.family)
         return "log" if better else "none"
 
     def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
@@ -315,7 +329,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         lognormal = self.target_ == "log"
         mean, std = held_moments(point, fold_scale, self.scaling_.y_scale if lognormal else None)
         self.held_out_scores_ = held_out_scores(held_rows(folds), frozen(mean, std, self.df_, lognormal))
-        self.verdict_ = judge_folds(folds, mean, std, given, fold_scale, self.df_, lognormal)
+        self.held_out_ = held_out_rows(folds, mean, std, given)
+        self.verdict_ = judge_folds(folds, self.held_out_, fold_scale, self.df_, lognormal)
 
     def _bound_predictions(self, y: Float[np.ndarray, " point"]) -> None:
         """Store the bounds that these targets give for every network's mean and std.
@@ -411,6 +426,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         calibrate = bool(self.calibrate)
         self._bound_predictions(run.survey.sample.y)
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        method = without_later_settings({**method, "penalty": self.penalty})
         result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = result.chosen
         jobs = [Job(*best.logits, other) for other in others]

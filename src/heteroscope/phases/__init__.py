@@ -1,6 +1,7 @@
 """The five phases of networks, the verdict on their predictions, and both in words."""
 
 from heteroscope.phases.diagnosis import Diagnosis, diagnose
+from heteroscope.phases.held_out_rows import HeldOutRows
 from heteroscope.phases.labels import (
     FLAT_PRECISION,
     HeldOut,
@@ -17,6 +18,7 @@ __all__ = [
     "Diagnosis",
     "Gain",
     "HeldOut",
+    "HeldOutRows",
     "NamedRow",
     "Observables",
     "Phase",

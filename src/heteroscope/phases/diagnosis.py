@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from heteroscope.core import Status, alpha_beta
+from heteroscope.core import Status, alpha_beta, number_text
 from heteroscope.phases.labels import FLAT_PRECISION, MEMORISED, Observables, Phase
 from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict, percent
 
@@ -187,7 +187,9 @@ def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
     texts = []
     for row in rows:
         where = "a row" if row.number is None else f"row {row.number}"
-        missed = f"target {row.y:.4g}, predicted {row.mean:.4g} with a std of {row.std:.2g}"
+        missed = (
+            f"target {number_text(row.y)}, predicted {number_text(row.mean)} with a std of {number_text(row.std, 2)}"
+        )
         texts.append(f"{where} ({missed}, {percent(row.share)} of the squared score)")
     counted = "" if rows[0].number is None else ", counted from 0"
     return [f"Missed by far{counted}: {'; '.join(texts)}."]
@@ -303,19 +305,25 @@ def _score_cells(verdict: Verdict) -> list[list[str]]:
 def _score_texts(scores: Scores) -> list[str]:
     """Return the scores of one model; a negative R^2 as it is."""
     r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
-    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else f"{scores.nll:.4g}"
-    rmse, crps, width = (f"{number:.4g}" for number in (scores.rmse, scores.crps, scores.width))
+    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else number_text(scores.nll)
+    rmse, crps, width = (number_text(number) for number in (scores.rmse, scores.crps, scores.width))
     return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
 def _score_lines(verdict: Verdict) -> list[str]:
-    """Return the table of scores as lines of 80 letters; longer numbers make them longer."""
-    first, *widths = 27, 9, 8, 8, 8, 11, 9
-    lines = []
-    for name, *numbers in _score_cells(verdict):
-        padded = [number.rjust(width) for number, width in zip(numbers, widths, strict=True)]
-        lines.append(name.ljust(first) + "".join(padded))
-    return lines
+    """Return the table of scores as lines: names to the left, numbers to the right, two spaces between columns.
+
+    One space, if two make the lines longer than 80 letters.
+    """
+    names, *columns = zip(*_score_cells(verdict), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    first = max(map(len, names))
+    gap = 2 if first + sum(widths) + 2 * len(widths) <= WIDTH else 1
+    numbers = zip(
+        *([cell.rjust(width + gap) for cell in column] for column, width in zip(columns, widths, strict=True)),
+        strict=True,
+    )
+    return [name.ljust(first) + "".join(cells) for name, cells in zip(names, numbers, strict=True)]
 
 
 def _wrapped(text: str, width: int) -> str:

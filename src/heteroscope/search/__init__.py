@@ -4,7 +4,7 @@ from heteroscope.search.cross_validation import Logits, Point, cross_validate, s
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, held_rows, make_folds
-from heteroscope.search.judging import judge_folds
+from heteroscope.search.judging import held_out_rows, judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
 from heteroscope.search.std_calibration import final_std_scale, scale_for_all_rows, share_of_more_members, std_scale
 from heteroscope.search.stream_search import search_stream, stream_fold
@@ -38,6 +38,7 @@ __all__ = [
     "final_std_scale",
     "held_moments",
     "held_out_fold",
+    "held_out_rows",
     "held_out_scores",
     "held_rows",
     "judge_folds",

@@ -18,7 +18,7 @@ from heteroscope.distributions import exponentiated, frozen, metrics
 from heteroscope.networks import Prediction
 from heteroscope.search.cross_validation import Logits, Point
 from heteroscope.search.diagonal_and_grid import CandidateSearch
-from heteroscope.search.folds import Fold, Folds, held_rows
+from heteroscope.search.folds import Fold, held_rows
 from heteroscope.search.tails import choose_tails
 
 TARGETS = ("auto", "none", "log")
@@ -58,23 +58,26 @@ def may_need_logarithm(rows: Rows) -> bool:
 
 
 def logarithm_is_better(
-    folds: Folds, search_of: Callable[[Sequence[Fold]], CandidateSearch], line: Sequence[Logits], family: str
+    rows: Rows,
+    folds: list[Fold],
+    search_of: Callable[[Rows, list[Fold]], CandidateSearch],
+    line: Sequence[Logits],
+    family: str,
 ) -> bool:
     """Return whether lognormal predictions have the lower held-out loss, in the target's units.
 
-    `search_of` makes the search over prepared folds; its first recipe is the one that is used.
+    `search_of` makes the search for rows and folds whose targets have one of the scales; its first recipe is used.
     """
     held, losses = held_rows(folds), []
-    for scale in ("none", "log"):
-        scaled = [fold.logged() for fold in folds] if scale == "log" else folds
-        search = search_of(scaled)
+    for logged in (False, True):
+        scaled = [fold.logged() for fold in folds] if logged else folds
+        search = search_of(rows.logged() if logged else rows, scaled)
         point = _best_of_trial(search, line)
-        tails = choose_tails(point, scaled, "gaussian" if scale == "log" else family)
-        mean, std = held_moments(
-            point, tails.std_scale, scaled[0].training.scaling().y_scale if scale == "log" else None
-        )
+        tails = choose_tails(point, scaled, "gaussian" if logged else family)
+        spread = scaled[0].training.scaling().y_scale if logged else None
+        forecast = frozen(*held_moments(point, tails.std_scale, spread), tails.df, logged)
         loss = metrics.crps if search.selection == "crps" else metrics.nll
-        losses.append(loss(held.y, frozen(mean, std, tails.df, scale == "log"), sample_weight=held.weight))
+        losses.append(loss(held.y, forecast, sample_weight=held.weight))
     return bool(losses[1] < losses[0])
 
 
