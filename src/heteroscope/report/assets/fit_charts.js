@@ -81,7 +81,7 @@ function drawIntervals(drawing) {
   const { y, mean, lower, upper, intervals } = DATA.rows;
   const all = intervals.flatMap((k) => [y[k], lower[k], upper[k]]);
   const places = { kind: "linear", low: -1, high: intervals.length, at: (k) => (k + 1) / (intervals.length + 1), ticks: () => [] };
-  const plot = new Plot(drawing, 280, places, linear(...roomy(all)), `${intervals.length} of ${DATA.rows.n} held-out rows, ordered by predicted mean`, UNIT);
+  const plot = new Plot(drawing, 280, places, linear(...roomy(all)), "rows by predicted mean", UNIT);
   intervals.forEach((k, place) => {
     const x = plot.x(place);
     const inside = y[k] >= lower[k] && y[k] <= upper[k];
@@ -135,13 +135,12 @@ function pointText(k) {
 // One input's effect on the mean or on the std, with the range of the members.
 function drawEffect(drawing, effect, what) {
   const [middle, low, high] = [effect[what], effect[`${what}_low`], effect[`${what}_high`]];
-  const finite = [...middle, ...low, ...high].filter((value) => value !== null);
-  const label = what === "mean" ? `average mean of ${UNIT}` : "typical std";
-  const [bottom, top] = what === "std" ? [0, 1.08 * Math.max(...finite)] : roomy(finite, 0.1);
+  const all = DATA.effects.flatMap((other) => [...other[what], ...other[`${what}_low`], ...other[`${what}_high`]]).filter((value) => value !== null);
+  const [bottom, top] = what === "std" ? [0, 1.08 * Math.max(...all)] : roomy(all); // the same for all inputs
   const places = effect.numeric ? effect.values : effect.values.map((_, k) => k);
   const room = (drawing.clientWidth || 300) / places.length / 7;
   const named = { at: (k) => (k + 0.5) / places.length, ticks: () => effect.values.map((text, z) => ({ z, text: shortened(text, room), bar: false })) };
-  const plot = new Plot(drawing, 200, effect.numeric ? linear(...extent(places)) : named, linear(bottom, top), effect.input, label);
+  const plot = new Plot(drawing, 200, effect.numeric ? linear(...extent(places)) : named, linear(bottom, top), effect.input, UNIT);
   if (effect.numeric && places.length > 2) {
     plot.add(polygon(plot, places.map((x, k) => [x, high[k]]), places.map((x, k) => [x, low[k]]), "accent-band"));
     plot.add(curve(plot, places.map((x, k) => [x, middle[k]]), "main-curve"));

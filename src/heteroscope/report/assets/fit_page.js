@@ -46,7 +46,7 @@ function addVerdict() {
   const box = html("div", { class: "verdict", style: `--trust: ${colour}` },
     html("p", { class: "answer" }, html("span", { class: "glyph", "aria-hidden": "true" }, glyph), html("span", {}, answer)),
     html("p", {}, why.join(" ")),
-    ...(scores.length ? [table(scores[0], scores.slice(1))] : []),
+    ...(scores.length ? [table(scores[0].map((name) => name.replace("^2", "²")), scores.slice(1))] : []),
     html("p", {}, html("strong", {}, "What to do: "), advice.join(" ")));
   addSection("verdict", "Verdict", "", box);
   const badge = html("span", { class: "badge", style: `--phase: ${DATA.phases[phase].colour}` }, phaseName(phase));
@@ -78,7 +78,7 @@ function addRows() {
     chart("Against the predicted mean: no trend should be left.", drawResidualsByMean),
     chart("Against the predicted std, with wedges of ± 1 and ± 2 std: two thirds of the rows lie in the inner one, at every std.", drawResidualsByStd)));
   addSection("intervals", "Intervals of some rows", "90 % intervals with the mean (bar) and what happened: a dot inside, a cross outside. About one in ten is outside.",
-    chart("", drawIntervals));
+    chart(`${DATA.rows.intervals.length} of ${DATA.rows.n} held-out rows, ordered by predicted mean`, drawIntervals));
 }
 
 function key(shape, words) {
@@ -146,7 +146,7 @@ function addDrivers() {
   const effects = DATA.effects.map((effect) => html("div", { class: "effect" }, html("h3", {}, effect.input), html("div", { class: "pair-of-plots" },
     chart("mean", (drawing) => drawEffect(drawing, effect, "mean")), chart("std", (drawing) => drawEffect(drawing, effect, "std")))));
   addSection("effects", "Effects of the most important inputs",
-    `Average mean and typical std if the input had this value in all rows, in the units of ${UNIT}. Bands: lowest to highest member; the std of the ensemble also counts their disagreement.`,
+    `Average mean and typical std if the input had this value in all rows, in the units of ${UNIT}; axes are the same for all inputs. Bands: lowest to highest member; the std of the ensemble also counts their disagreement.`,
     html("div", { class: "two" }, ...effects));
 }
 
@@ -159,7 +159,7 @@ function addOddRows() {
     parts.push(html("h3", {}, "Missed by far"));
     parts.push(DATA.missed.length ? table(["row", `${UNIT}`, "predicted mean", "std", "(y − mean) / std", "expected number of such rows"],
       DATA.missed.map((row) => [lookedUp(row.number), numberText(row.y), numberText(row.mean), numberText(row.std), numberText(row.score), numberText(row.chance, 2)]))
-      : html("p", { class: "prose" }, "None: no held-out row is less likely by its forecast than the rarest of so many rows may be."));
+      : html("p", { class: "prose" }, "None: no held-out row is missed by more than can happen among so many."));
   }
   if (DATA.far) {
     parts.push(html("h3", { style: "margin-top: 1rem" }, "Far from the other rows"));

@@ -8,6 +8,16 @@ function extent(values) {
 
 let n_plots = 0;
 
+// About `count` ticks; more if only one or two of them fall inside.
+function enoughTicks(scale, count) {
+  let ticks = scale.ticks(count);
+  for (let more = count + 1; ticks.length < 3 && more < 2 * count + 2; more++) {
+    const denser = scale.ticks(more);
+    if (denser.length > ticks.length) ticks = denser;
+  }
+  return ticks;
+}
+
 // A tick is a number, or a place with its text.
 const ready = (tick) => (typeof tick === "number" ? { z: tick, text: tickText(tick), bar: false } : tick);
 
@@ -20,11 +30,11 @@ class Plot {
     this.x = (value) => left + xScale.at(value) * (right - left);
     this.y = (value) => bottom - yScale.at(value) * (bottom - top);
     const canvas = svg("svg", { viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": `${yLabel} against ${xLabel}` });
-    for (const { z, text, bar } of yScale.ticks(4).map(ready)) {
+    for (const { z, text, bar } of enoughTicks(yScale, 4).map(ready)) {
       canvas.append(svg("path", { d: `M${left},${this.y(z)}H${right}`, class: "gridline" }),
         svg("text", { x: left - 6, y: this.y(z) + 4, class: bar ? "tick bar" : "tick", "text-anchor": "end" }, text));
     }
-    for (const { z, text, bar } of xScale.ticks(Math.max(2, (right - left) / 55)).map(ready)) {
+    for (const { z, text, bar } of enoughTicks(xScale, Math.max(2, (right - left) / 55)).map(ready)) {
       canvas.append(svg("path", { d: `M${this.x(z)},${bottom}v4`, class: "ticks" }),
         svg("text", { x: this.x(z), y: bottom + 16, class: bar ? "tick bar" : "tick", "text-anchor": "middle" }, text));
     }
