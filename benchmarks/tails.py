@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from heteroscope import HeteroskedasticRegressorCV, metrics
-from heteroscope.datasets.uci import SOURCES
+from heteroscope.datasets import SOURCES
 from heteroscope.distributions import frozen
 from heteroscope.networks import moment_match, predict_members
 from heteroscope.search import SearchResult, scale_for_all_rows, share_of_more_members, std_scale

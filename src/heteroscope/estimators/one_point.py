@@ -21,6 +21,7 @@ from heteroscope.core import (
     resolve_batch_size,
     resolve_max_steps,
     resolve_stream_batch_size,
+    without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import frozen
@@ -94,7 +95,7 @@ class PointRegressor(StreamRegressor):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        target: str = "y",
+        target_name: str = "y",
         title: str | None = None,
     ) -> Path:
         """Write a page about the fit: one HTML file that works offline.
@@ -114,7 +115,7 @@ class PointRegressor(StreamRegressor):
             Their targets.
         sample_weight : array-like of shape (n_rows,), default=None
             Their weights.
-        target : str, default="y"
+        target_name : str, default="y"
             The name of the target, with its unit if it has one.
         title : str, default=None
             Title of the page.
@@ -125,7 +126,7 @@ class PointRegressor(StreamRegressor):
             The file that was written.
         """
         check_is_fitted(self)
-        found = import_module("heteroscope.explanation").explain(self, X, y, sample_weight, target=target)
+        found = import_module("heteroscope.explanation").explain(self, X, y, sample_weight, target_name=target_name)
         written: Path = import_module("heteroscope.report").write_fit_report(found, path, title=title)
         return written  # imported by name: both packages are made for fitted estimators
 
@@ -144,13 +145,13 @@ class PointRegressor(StreamRegressor):
         batch_size = resolve_batch_size(self.batch_size, len(rows.y))
         steps = resolve_max_steps(self.max_steps, len(rows.y))
         steps = steps if share == 1.0 else max(2, round(share * steps))
-        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
+        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size, self.penalty)
 
     def _stream_recipe(self, run: StreamRun) -> Recipe:
         """Return the training recipe for a stream."""
         architecture = self._architecture(run.survey.sample)
         steps = resolve_max_steps(self.max_steps, run.order.stream.n_rows)
-        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size)
+        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size, self.penalty)
 
     def _train_members(
         self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
@@ -199,11 +200,12 @@ class PointRegressor(StreamRegressor):
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` with one entry per row, or a `scipy.stats.t` of the same std if the search has
-            found heavy tails.
+            A frozen `scipy.stats.norm` with one entry per row; a `scipy.stats.t` of the same std if the search has
+            found heavy tails; or a `scipy.stats.lognorm` of the same mean and std if it predicts logarithms.
         """
         mean, std = self.predict(X, return_std=True)
-        return frozen(mean, std, self.ensemble().df)
+        ensemble = self.ensemble()
+        return frozen(mean, std, ensemble.df, ensemble.lognormal)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
@@ -238,6 +240,9 @@ class HeteroskedasticRegressor(PointRegressor):
     batch_size : int, "auto" or None, default="auto"
         Rows per step; None is all rows. "auto" is half of the rows, at most 128, or 256 for more than 2,000 rows; and
         all rows if there are at most 32.
+    penalty : {"weights", "gradients"}, default="weights"
+        What is penalised: the squared weights of both networks, or, as in the field theory, the squared gradients of
+        mean and precision with respect to the standardised inputs, averaged over the rows.
     n_members : int, default=1
         Number of models with different starts, moment-matched into one distribution.
     held_out : float, default=0.2
@@ -304,6 +309,7 @@ class HeteroskedasticRegressor(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.POINT_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_members: int = defaults.POINT_MEMBERS,
         held_out: float | int = 0.2,
         n_jobs: int | None = None,
@@ -318,6 +324,7 @@ class HeteroskedasticRegressor(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_members = n_members
         self.held_out = held_out
         self.n_jobs = n_jobs
@@ -379,6 +386,7 @@ class HeteroskedasticRegressor(PointRegressor):
         run = self._start_stream_run(stream, check_share(self.held_out), order, store)
         recipe = self._stream_recipe(run)
         method = {"name": "one point", "rho": self.rho, "gamma": self.gamma, "schedule": self.schedule}
+        method = without_later_settings({**method, "penalty": self.penalty})
         jobs = [Job(*point, seed) for seed in seeds]
         fits = run.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
@@ -431,6 +439,7 @@ class HeteroskedasticRegressor(PointRegressor):
                 resolve_max_steps(self.max_steps, len(rows.y)),
                 self.schedule,
                 resolve_stream_batch_size(self.batch_size),
+                self.penalty,
             )
             seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]

@@ -120,5 +120,5 @@ def _band(
 ) -> tuple[Float[np.ndarray, " level"], Float[np.ndarray, " level"]]:
     """Return the interval of the share of n rows that an event of this probability has with probability BAND."""
     counts = stats.binom(max(1, round(n)), probability)
-    low, high = counts.ppf((1 - BAND) / 2), counts.ppf((1 + BAND) / 2)
-    return low / max(1, round(n)), high / max(1, round(n))
+    low, high = (np.asarray(counts.ppf(end)) / max(1, round(n)) for end in ((1 - BAND) / 2, (1 + BAND) / 2))
+    return low, high

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.explanation.inputs import Inputs
+from heteroscope.explanation.target_units import target_moments
 from heteroscope.networks import FittedEnsemble, predict_members
 
 MOST_ROWS = 200  # rows that are averaged
@@ -81,10 +82,12 @@ def _curve(
         x[:, columns] = setting
         whole = ensemble.predict(x)
         means, stds = predict_members(ensemble.members, x, ensemble.scaling, ensemble.activation)
-        means = np.clip(means, *ensemble.mean_bounds) @ share
-        stds = ensemble.std_scale * np.exp(np.log(np.minimum(stds, ensemble.widest_std)) @ share)
-        std = float(np.exp(np.log(whole.std) @ share))
-        curves.append((float(whole.mean @ share), means.min(), means.max(), std, stds.min(), stds.max()))
+        means = np.clip(means, *ensemble.mean_bounds)
+        means, stds = target_moments(ensemble, means, ensemble.std_scale * np.minimum(stds, ensemble.widest_std))
+        mean, std = target_moments(ensemble, whole.mean, whole.std)
+        means, stds = means @ share, np.exp(np.log(stds) @ share)
+        typical = float(np.exp(np.log(std) @ share))
+        curves.append((float(mean @ share), means.min(), means.max(), typical, stds.min(), stds.max()))
     return EffectCurve(name, values, *np.array(curves).T)
 
 

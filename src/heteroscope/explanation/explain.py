@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.core import InputError
-from heteroscope.data import Rows
 from heteroscope.distributions import frozen
 from heteroscope.estimators import HeteroskedasticRegressorCV, PointRegressor, check_weights
 from heteroscope.explanation.calibration import calibration, held_out_forecasts
@@ -32,7 +31,7 @@ class Explanation(NamedTuple):
     ----------
     diagnosis : Diagnosis
         The verdict and the phase, in words.
-    target : str
+    target_name : str
         The name of the target.
     card : ModelCard
         Facts and limits.
@@ -55,7 +54,7 @@ class Explanation(NamedTuple):
     """
 
     diagnosis: Diagnosis
-    target: str
+    target_name: str
     card: ModelCard
     rows: xr.Dataset | None = None
     calibration: xr.Dataset | None = None
@@ -73,7 +72,7 @@ def explain(
     y: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     *,
-    target: str = "y",
+    target_name: str = "y",
     columns: Mapping[str, Sequence[str]] | None = None,
 ) -> Explanation:
     """Explain a fitted model: is it calibrated, what drives its mean and its std, which rows deserve a look.
@@ -92,7 +91,7 @@ def explain(
         Their targets.
     sample_weight : array-like of shape (n_rows,), default=None
         Their weights.
-    target : str, default="y"
+    target_name : str, default="y"
         The name of the target.
     columns : mapping of str to sequence of str, default=None
         The features of each column of the user's table, in order, such as the one-hot features of a text column.
@@ -106,9 +105,10 @@ def explain(
     names = feature_names(model)
     inputs = _inputs(model, X, y, sample_weight, group_features(names, columns))
     held, ensemble = model.held_out_, model.ensemble()
-    found = Explanation(model.diagnose(), target, model_card(model, names, target))
+    found = Explanation(model.diagnose(), target_name, model_card(model, names, target_name))
     if held is not None:
-        rows = held_out_forecasts(held.y, frozen(held.mean, held.std, ensemble.df), held.weight, held.number)
+        forecast = frozen(held.mean, held.std, ensemble.df, ensemble.lognormal)
+        rows = held_out_forecasts(held.y, forecast, held.weight, held.number)
         found = found._replace(rows=rows, calibration=calibration(rows), missed=missed_rows(rows))
     if isinstance(model, HeteroskedasticRegressorCV):
         found = found._replace(path=search_path(model.cv_results_, model.best_index_, model.selection))
@@ -130,7 +130,7 @@ def feature_names(model: PointRegressor) -> list[str]:
 
 
 def most_important(importance: xr.Dataset, n: int) -> list[str]:
-    """Return the inputs that drive mean and std most, by CRPS: that of the mean, that of the std, the next of the mean."""
+    """Return the inputs that drive mean and std most, by CRPS: in turns one of the mean and one of the std."""
     average = importance["crps"].mean("repeat")
     ranked = [average.sel(driven=name).sortby(average.sel(driven=name), ascending=False) for name in ("mean", "std")]
     turns = [str(name) for pair in zip(*(part["input"].values for part in ranked), strict=True) for name in pair]
@@ -149,8 +149,9 @@ def _inputs(
         raise InputError("X and y belong together: give both, or neither")
     if X is None:
         sample = getattr(model, "_sample", None)
-        return None if sample is None else Inputs(*sample.rows, sample.number, groups)
+        return (
+            None if sample is None else Inputs(sample.rows.x, sample.rows.y, sample.rows.weight, sample.number, groups)
+        )
     x, targets = validate_data(model, X, y, dtype=np.float64, y_numeric=True, reset=False, ensure_min_samples=2)
     weight = check_weights(sample_weight, len(x))
-    rows = Rows(x, targets.astype(np.float64), weight)
-    return Inputs(*rows, np.arange(len(x)), groups)
+    return Inputs(x, targets.astype(np.float64), weight, np.arange(len(x)), groups)

@@ -66,7 +66,7 @@ def diagnose(
     forecast: Any = None,
     sample_weight: ArrayLike | None = None,
     train: Mapping[str, Any] | None = None,
-    target: str = "y",
+    target_name: str = "y",
 ) -> ForecastDiagnosis:
     """Judge forecasts of rows that their model was not trained on: can they be trusted, is their std real or memorised.
 
@@ -94,7 +94,7 @@ def diagnose(
         Forecasts of the training rows by the same model, with the same names: `y` and `mean` and `std`, or `lower` and
         `upper`, and so on. With these, the phase is known: a std that retraces its training rows (O_II) or a mean that
         has memorised them (O_I). Without, only what new rows tell is said.
-    target : str, default="y"
+    target_name : str, default="y"
         The name of the target in texts.
 
     Returns
@@ -134,11 +134,11 @@ def diagnose(
     judged = judge_anyones(targets, found, weight, training)
     diagnosis = describe_forecasts(judged)
     rows = held_out_forecasts(targets, found, weight, np.arange(len(targets)))
-    facts = [("target", target), ("rows judged", str(len(targets)))]
+    facts = [("target", target_name), ("rows judged", str(len(targets)))]
     facts.append(("forecasts of training rows", "none" if training is None else f"{len(training[0])} rows"))
     facts.append(("form of the forecasts", _form(given)))
     card = ModelCard({"Data": facts, "Versions": versions()}, limits_of_evidence(judged.verdict))
-    explanation = Explanation(diagnosis, target, card, rows, calibration(rows), missed_rows(rows))
+    explanation = Explanation(diagnosis, target_name, card, rows, calibration(rows), missed_rows(rows))
     parts = {name: getattr(diagnosis, name) for name in ("verdict", "phase", "answer", "advice", "networks", "title")}
     return ForecastDiagnosis(**parts, explanation=explanation)
 
@@ -170,8 +170,8 @@ def _read(
             raise InputError(f"{prefix}forecast has {len(np.atleast_1d(given['forecast'].mean()))} rows and y has {n}")
         return targets, given["forecast"]
     raise InputError(
-        f"{prefix}forecasts are described by {' and '.join(sorted(forms)) or 'nothing'}: give mean and std, or lower and "
-        "upper, or quantiles, or forecast"
+        f"{prefix}forecasts are described by {' and '.join(sorted(forms)) or 'nothing'}: give mean and std, or lower "
+        "and upper, or quantiles, or forecast"
     )
 
 

@@ -6,7 +6,8 @@ The values of one input are shuffled between rows, and mean and std are predicte
     std:   score(y, mean of the rows as they are, std of the shuffled rows) - score(y, mean, std)
     both:  score(y, mean and std of the shuffled rows) - score(y, mean, std)
 
-is how much worse the forecasts become without what the input says of the mean, of the std, or of both.
+is how much worse the forecasts become without what the input says of the mean, of the std, or of both. Mean and std are
+those of the logarithm if the networks predict it; the scores are of the target.
 """
 
 from typing import Literal, TypeAlias
@@ -15,8 +16,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from heteroscope.distributions import frozen, metrics
+from heteroscope.distributions import metrics
 from heteroscope.explanation.inputs import Inputs
+from heteroscope.explanation.target_units import target_forecast
 from heteroscope.networks import FittedEnsemble
 
 #: The score that is lost: in the units of the target, or in nats per row.
@@ -55,7 +57,7 @@ def permutation_importance(
     n = int(np.clip(ROWS_TIMES_INPUTS // max(1, len(inputs.names)), FEWEST_ROWS, MOST_ROWS))
     rows, random = inputs.take(n), np.random.default_rng(random_state)
     plain = ensemble.predict(rows.x)
-    base = _scores(rows, plain.mean, plain.std, ensemble.df)
+    base = _scores(ensemble, rows, plain.mean, plain.std)
     lost = np.empty((2, len(DRIVEN), len(rows.names), n_repeats))
     for place, columns in enumerate(rows.groups.values()):
         for repeat in range(n_repeats):
@@ -64,7 +66,7 @@ def permutation_importance(
             other = ensemble.predict(shuffled)
             pairs = (other.mean, plain.std), (plain.mean, other.std), (other.mean, other.std)
             for k, (mean, std) in enumerate(pairs):
-                lost[:, k, place, repeat] = np.subtract(_scores(rows, mean, std, ensemble.df), base)
+                lost[:, k, place, repeat] = np.subtract(_scores(ensemble, rows, mean, std), base)
     dims = ("driven", "input", "repeat")
     return xr.Dataset(
         {"crps": (dims, lost[0]), "nll": (dims, lost[1])},
@@ -74,10 +76,10 @@ def permutation_importance(
 
 
 def _scores(
-    rows: Inputs, mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"], df: float
+    ensemble: FittedEnsemble, rows: Inputs, mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"]
 ) -> tuple[float, float]:
     """Return CRPS and NLL."""
-    forecast = frozen(mean, std, df)
+    forecast = target_forecast(ensemble, mean, std)
     return (
         metrics.crps(rows.y, forecast, sample_weight=rows.weight),
         metrics.nll(rows.y, forecast, sample_weight=rows.weight),

@@ -39,7 +39,8 @@ def model_card(model: PointRegressor, names: list[str], target: str) -> ModelCar
     """
     scaling, ensemble = model.scaling_, model.ensemble()
     ranges = list(zip(names, scaling.x_low, scaling.x_high, strict=True))
-    data = [("target", f"{target}: mean {scaling.y_centre:.4g}, std {scaling.y_scale:.4g} in the training rows")]
+    of_what = f"the logarithm of {target}" if ensemble.lognormal else target
+    data = [("target", f"{of_what}: mean {scaling.y_centre:.4g}, std {scaling.y_scale:.4g} in the training rows")]
     data += [("features", str(len(names)))]
     data += [(f"range of {name}", f"{low:.4g} to {high:.4g}") for name, low, high in ranges[:MOST_RANGES]]
     if len(ranges) > MOST_RANGES:
@@ -47,6 +48,7 @@ def model_card(model: PointRegressor, names: list[str], target: str) -> ModelCar
     held = model.held_out_
     data.append(("held-out rows", "none" if held is None else f"{len(held.y)} in {len(np.unique(held.fold))} folds"))
     family = "Gaussian" if np.isinf(ensemble.df) else f"Student-t with {ensemble.df:.3g} degrees of freedom"
+    family = "lognormal" if ensemble.lognormal else family
     fit = [
         ("model", type(model).__name__),
         ("rho, gamma", f"{model.rho_:.10g}, {model.gamma_:.10g}"),

@@ -58,11 +58,16 @@ def missed_rows(rows: xr.Dataset) -> list[MissedRow]:
     size = np.abs(rows["score"].values)
     found = np.flatnonzero(chance < UNLIKELY)
     found = found[np.argsort(-size[found], kind="stable")][:MOST_SHOWN]
-    columns = [rows[name].values for name in ("y", "mean", "std", "score")]
-    numbers = rows["number"].values if "number" in rows else None
     return [
-        MissedRow(None if numbers is None else int(numbers[k]), *(float(c[k]) for c in columns), float(chance[k]))
-        for k in found
+        MissedRow(
+            number=int(rows["number"][k]) if "number" in rows else None,
+            y=float(rows["y"][k]),
+            mean=float(rows["mean"][k]),
+            std=float(rows["std"][k]),
+            score=float(rows["score"][k]),
+            chance=float(chance[k]),
+        )
+        for k in found.tolist()
     ]
 
 
@@ -90,7 +95,7 @@ def far_rows(inputs: Inputs, scaling: Scaling) -> list[FarRow]:
     distance = _typical_distances(z)
     found = np.flatnonzero(distance > FAR)
     found = found[np.argsort(-distance[found], kind="stable")][:MOST_SHOWN]
-    return [_far_row(rows, z, k, float(distance[k])) for k in found]
+    return [_far_row(rows, z, k, float(distance[k])) for k in found.tolist()]
 
 
 def _far_row(rows: Inputs, z: Float[np.ndarray, "row feature"], k: int, distance: float) -> FarRow:

@@ -46,7 +46,7 @@ def input_slopes(ensemble: FittedEnsemble, x: Float[np.ndarray, "row feature"]) 
     -------
     xarray.Dataset
         Along `row` and `feature`: `mean`, in units of the target per unit of the feature, and `log_std`, per unit of
-        the feature. They are those of what `predict` returns.
+        the feature. They are those of what `predict` returns, or of its logarithm if the networks predict that.
     """
     members = member_slopes(ensemble, x)
     mean = members.mean_gradient.mean(axis=0)
@@ -77,7 +77,8 @@ def slope_sizes(ensemble: FittedEnsemble, inputs: Inputs) -> xr.Dataset:
     xarray.Dataset
         Along `member` and `input`: `mean`, in units of the target, and `log_std`; and `mean_sign` and `log_std_sign`
         along `input`, the average slope of the ensemble over its average size: 1 if it rises everywhere, -1 if it
-        falls everywhere. An input of several features has the largest size of them, and no sign (NaN).
+        falls everywhere. An input of several features has the largest size of them, and no sign (NaN). The attribute
+        `logged` is 1 if the networks predict the logarithm of the target: the slopes are then its own.
     """
     rows = inputs.take(MOST_ROWS)
     found, step, share = member_slopes(ensemble, rows.x), ensemble.scaling.x_scale, rows.weight / rows.weight.sum()
@@ -94,7 +95,7 @@ def slope_sizes(ensemble: FittedEnsemble, inputs: Inputs) -> xr.Dataset:
         {name: (("member", "input"), size) for name, size in sizes.items()}
         | {f"{name}_sign": ("input", sign) for name, sign in signs.items()},
         {"input": rows.names},
-        {"n_rows": len(rows.y)},
+        {"n_rows": len(rows.y), "logged": int(ensemble.lognormal)},
     )
 
 

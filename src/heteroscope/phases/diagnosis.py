@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from heteroscope.core import Status, alpha_beta
+from heteroscope.core import Status, alpha_beta, number_text
 from heteroscope.phases.labels import FLAT_PRECISION, MEMORISED, Observables, Phase
 from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict, percent
 
@@ -53,7 +53,7 @@ _NETWORKS = {
 
 @runtime_checkable
 class Diagnosable(Protocol):
-    """A fitted model with a phase and a verdict; after a search it also has `cv_results_` and `best_index_`."""
+    """A fitted model with a phase and a verdict; after a search also `cv_results_`, `best_index_` and `target_`."""
 
     phase_: str
     rho_: float
@@ -150,19 +150,22 @@ def diagnose(model: Diagnosable) -> Diagnosis:
     """
     phase, found = Phase(model.phase_), model.observables_
     path: Mapping[str, np.ndarray] | None = getattr(model, "cv_results_", None)
+    logged = getattr(model, "target_", "none") == "log"
     best = getattr(model, "best_index_", 0)
     networks = [
         _phase_sentence(phase, found, model),
-        *_evidence(phase, found, model.verdict_),
+        *_evidence(phase, found, model.verdict_, logged),
         *_std_sentences(found, path, best),
     ]
+    if logged:
+        networks.append("All this is of the logarithm of the target, which the networks predict.")
     if model.verdict_ and abs(model.std_scale_ - model.verdict_.std_scale) > UNSCALED:
         networks.append(f"The final networks, which know all rows, are scaled by {model.std_scale_:.2f}.")
     return Diagnosis(
         verdict=model.verdict_,
         phase=str(phase),
         answer=describe_answer(model.verdict_),
-        advice=("What to do:", *_advice(model.verdict_, phase, found, searched=path is not None)),
+        advice=("What to do:", *_advice(model.verdict_, phase, found, path is not None, logged)),
         networks=(*networks, *_endings(model.status_, phase)),
     )
 
@@ -192,13 +195,20 @@ def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
     texts = []
     for row in rows:
         where = "a row" if row.number is None else f"row {row.number}"
-        missed = f"target {row.y:.4g}, predicted {row.mean:.4g} with a std of {row.std:.2g}"
+        missed = (
+            f"target {number_text(row.y)}, predicted {number_text(row.mean)} with a std of {number_text(row.std, 2)}"
+        )
         texts.append(f"{where} ({missed}, {percent(row.share)} of the squared score)")
     counted = "" if rows[0].number is None else ", counted from 0"
     return [f"Missed by far{counted}: {'; '.join(texts)}."]
 
 
-def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool) -> list[str]:
+def _explained_share(verdict: Verdict, found: Observables, logged: bool) -> float:
+    """Return the share of the held-out variance that the mean explains, in the units of the networks' target."""
+    return verdict.ours.r2 if found.held_out is None or not logged else 1.0 - found.held_out.residual_share
+
+
+def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool, logged: bool) -> list[str]:
     """Return what to do next."""
     tips = []
     if verdict and verdict.named:
@@ -211,7 +221,7 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
         tips.append(_NEXT_POINT[phase])
     if verdict is None:
         return tips or [_NEXT_POINT[Phase.UNKNOWN]]
-    explained, training = verdict.ours.r2, 1.0 - found.residual_share
+    explained, training = _explained_share(verdict, found, logged), 1.0 - found.residual_share
     if verdict.n_rows < FEW:
         tips.append("Get more rows.")
     elif phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
@@ -244,12 +254,13 @@ def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str
     return f"{sentence}; scaled by {verdict.std_scale:.2g}, {held}."
 
 
-def _evidence(phase: Phase, found: Observables, verdict: Verdict | None) -> list[str]:
+def _evidence(phase: Phase, found: Observables, verdict: Verdict | None, logged: bool) -> list[str]:
     """Return the shares that the mean explains and, where the std does not hold, by how much it is wrong."""
     explained = share_text(1.0 - found.residual_share)
     if found.held_out is None or verdict is None:
         return [f"On the training rows the mean explains {explained} of the target's variance."]
-    lines = [f"The mean explains {explained} of its training rows and {share_text(verdict.ours.r2)} of held-out ones."]
+    held_out = share_text(_explained_share(verdict, found, logged))
+    lines = [f"The mean explains {explained} of its training rows and {held_out} of held-out ones."]
     if phase in (Phase.O_I, Phase.O_II, Phase.NONE):
         lines.append(
             f"Without scaling, the squared error of held-out rows is {found.held_out.score:.3g} times the variance "
@@ -310,19 +321,25 @@ def _score_cells(verdict: Verdict, title: str) -> list[list[str]]:
 def _score_texts(scores: Scores) -> list[str]:
     """Return the scores of one model; a negative R^2 as it is."""
     r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
-    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else f"{scores.nll:.4g}"
-    rmse, crps, width = (f"{number:.4g}" for number in (scores.rmse, scores.crps, scores.width))
+    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else number_text(scores.nll)
+    rmse, crps, width = (number_text(number) for number in (scores.rmse, scores.crps, scores.width))
     return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
 def _score_lines(cells: list[list[str]]) -> list[str]:
-    """Return the table of scores as lines of 80 letters; longer numbers make them longer."""
-    first, *widths = 27, 9, 8, 8, 8, 11, 9
-    lines = []
-    for name, *numbers in cells:
-        padded = [number.rjust(width) for number, width in zip(numbers, widths, strict=True)]
-        lines.append(name.ljust(first) + "".join(padded))
-    return lines
+    """Return the table of scores as lines: names to the left, numbers to the right, two spaces between columns.
+
+    One space, if two make the lines longer than 80 letters.
+    """
+    names, *columns = zip(*cells, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    first = max(map(len, names))
+    gap = 2 if first + sum(widths) + 2 * len(widths) <= WIDTH else 1
+    numbers = zip(
+        *([cell.rjust(width + gap) for cell in column] for column, width in zip(columns, widths, strict=True)),
+        strict=True,
+    )
+    return [name.ljust(first) + "".join(cells) for name, cells in zip(names, numbers, strict=True)]
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -19,7 +19,7 @@ DIGITS = 6  # significant digits of a number
 def fit_contents(found: Explanation) -> dict[str, Any]:
     """Return everything that the page shows, ready for JSON."""
     return {
-        "target": found.target,
+        "target": found.target_name,
         "phases": {str(p): {"colour": PHASE_COLOURS[p], "meaning": p.meaning} for p in Phase},
         "verdict": _verdict(found),
         "rows": None if found.rows is None else _rows(found.rows),
@@ -109,6 +109,7 @@ def _drivers(found: Explanation) -> dict[str, Any]:
         "repeats": importance.sizes["repeat"],
         "base": {score: _number(importance.attrs[score]) for score in ("crps", "nll")},
         "measures": measures,
+        "logged": bool(slopes.attrs["logged"]),
         "signs": {"mean": _numbers(slopes["mean_sign"].values), "std": _numbers(slopes["log_std_sign"].values)},
     }
 

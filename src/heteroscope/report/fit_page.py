@@ -31,6 +31,6 @@ def write_fit_report(found: Explanation, path: str | PathLike[str], *, title: st
         The file that was written.
     """
     text = assemble(
-        "fit.html", ("page.css", "fit.css"), SCRIPTS, fit_contents(found), title or f"Forecasts of {found.target}"
+        "fit.html", ("page.css", "fit.css"), SCRIPTS, fit_contents(found), title or f"Forecasts of {found.target_name}"
     )
     return write_page(text, path)

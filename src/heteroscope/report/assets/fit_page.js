@@ -107,7 +107,7 @@ function addPath() {
 const MEASURES = {
   crps: ["Shuffling: CRPS", (what) => `Increase of the CRPS, in the units of ${UNIT}, when the ${what} is predicted from rows in which the input is shuffled`],
   nll: ["Shuffling: NLL", (what) => `Increase of the NLL, in nats per row, when the ${what} is predicted from rows in which the input is shuffled`],
-  slope: ["Slope", (what) => (what === "mean" ? `Change of the mean, in the units of ${UNIT}, for a typical step of the input (its std); ↗ rising, ↘ falling`
+  slope: ["Slope", (what) => (what === "mean" ? `Change of the mean${DATA.drivers.logged ? ` of log ${UNIT}` : `, in the units of ${UNIT},`} for a typical step of the input (its std); ↗ rising, ↘ falling`
     : "Change of log std for a typical step of the input (its std): 0.1 is about 10 %; ↗ rising, ↘ falling")],
 };
 const SHOWN_INPUTS = 12;
