@@ -1,11 +1,13 @@
 """Fit a regressor at one point (rho, gamma) of the phase diagram."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.stats.distributions import rv_frozen
 from sklearn.utils import check_random_state
@@ -43,6 +45,22 @@ from heteroscope.training import (
     train,
 )
 
+MOST_SAMPLED = 3000  # rows that an estimator keeps after its fit, for `report`
+
+
+class SampledRows(NamedTuple):
+    """Rows of a fit, and their numbers among those given; a stream has none."""
+
+    rows: Rows
+    number: Int[np.ndarray, " row"] | None
+
+    @classmethod
+    def of(cls, given: Rows) -> "SampledRows":
+        """Return at most MOST_SAMPLED of the rows of positive weight, chosen evenly from the first to the last."""
+        counted = np.flatnonzero(given.weight > 0)
+        chosen = counted[np.linspace(0, len(counted) - 1, min(len(counted), MOST_SAMPLED)).round().astype(int)]
+        return cls(given.take(chosen), chosen)
+
 
 class PointRegressor(StreamRegressor):
     """The base class of regressors whose final fit is at one point (rho, gamma): its recipe, training and diagnosis."""
@@ -57,6 +75,7 @@ class PointRegressor(StreamRegressor):
     }
     verdict_: Verdict | None
     held_out_: HeldOutRows | None
+    _sample: SampledRows | None = None  # not in model files: a folder holds no inputs of the user's rows
 
     def diagnose(self) -> Diagnosis:
         """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
@@ -68,6 +87,48 @@ class PointRegressor(StreamRegressor):
         """
         check_is_fitted(self)
         return diagnose(self)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        target_name: str = "y",
+        title: str | None = None,
+    ) -> Path:
+        """Write a page about the fit: one HTML file that works offline.
+
+        It shows the verdict, calibration overall and by quarter of the std, residuals, intervals, the search's path,
+        what drives the mean and what drives the std, rows that deserve a look, and a model card. Calibration is that of
+        held-out rows.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; its folder is created if needed.
+        X : array-like of shape (n_rows, n_features), default=None
+            Rows on which to show what drives mean and std. None takes rows of the fit, of which the estimator keeps at
+            most 3,000 in memory; a model that was loaded from a folder has none, and its page lacks this part.
+        y : array-like of shape (n_rows,), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Their weights.
+        target_name : str, default="y"
+            The name of the target, with its unit if it has one.
+        title : str, default=None
+            Title of the page.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
+        check_is_fitted(self)
+        found = import_module("heteroscope.explanation").explain(self, X, y, sample_weight, target_name=target_name)
+        written: Path = import_module("heteroscope.report").write_fit_report(found, path, title=title)
+        return written  # imported by name: both packages are made for fitted estimators
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         """Return what a notebook shows: scikit-learn's picture of the parameters and, after a fit, the diagnosis."""
@@ -303,6 +364,7 @@ class HeteroskedasticRegressor(PointRegressor):
         refuse_store(store)
         point = logits(self.rho, self.gamma)
         given, rows = self._check_fit_input(X, y, sample_weight)
+        self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
         seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
@@ -328,6 +390,7 @@ class HeteroskedasticRegressor(PointRegressor):
         jobs = [Job(*point, seed) for seed in seeds]
         fits = run.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
+        self._sample = SampledRows(run.survey.sample, None)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         fold, held_out = stream_fold(run), None
         self.verdict_, self.held_out_ = None, None
@@ -386,6 +449,6 @@ class HeteroskedasticRegressor(PointRegressor):
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
-        self.verdict_, self.held_out_ = None, None
+        self.verdict_, self.held_out_, self._sample = None, None, SampledRows(rows, None)
         self._observe(rows, None)
         return self

@@ -24,7 +24,7 @@ from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import exponentiated, frozen
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
-from heteroscope.estimators.one_point import PointRegressor
+from heteroscope.estimators.one_point import PointRegressor, SampledRows
 from heteroscope.estimators.streams import refuse_store
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
@@ -261,6 +261,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
         given, rows = self._check_fit_input(X, y, sample_weight)
+        self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
         n_members = check_positive_integer("n_members", self.n_members)
@@ -425,6 +426,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         recipe = self._stream_recipe(run)
         calibrate = bool(self.calibrate)
         self._bound_predictions(run.survey.sample.y)
+        self._sample = SampledRows(run.survey.sample, None)
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
         method = without_later_settings({**method, "penalty": self.penalty})
         result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)

@@ -5,7 +5,7 @@ combined and the std bounded. Both are judged by the same held-out rows.
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -235,17 +235,54 @@ def judge(
     Verdict
         Scores beside those of two simpler models, and what follows from them.
     """
+    return judge_forecast(y, frozen(mean, std, df, lognormal), constant_mean, constant_std, weight, numbers, std_scale)
+
+
+def judge_forecast(
+    y: Float[np.ndarray, " held"],
+    forecast: Any,
+    constant_mean: Float[np.ndarray, " held"],
+    constant_std: Float[np.ndarray, " held"],
+    weight: Float[np.ndarray, " held"] | None = None,
+    numbers: Int[np.ndarray, " held"] | None = None,
+    std_scale: float = 1.0,
+) -> Verdict:
+    """Judge predicted distributions of held-out rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_held,)
+        Held-out targets.
+    forecast : rv_frozen or RowForecast
+        Their predicted distributions, one per row: a frozen Gaussian, Student-t or lognormal of SciPy, or any other
+        forecast that metrics take. For a lognormal, the two simpler models are lognormal, too, and rows are called
+        missed by their logarithms.
+    constant_mean, constant_std : ndarray of shape (n_held,)
+        Mean and std of the targets on which each row's model was trained: the constant model.
+    weight : ndarray of shape (n_held,) or None, default=None
+        Weights of the rows; None counts them equally.
+    numbers : ndarray of shape (n_held,) or None, default=None
+        Numbers by which rows are named; None names them by their targets alone.
+    std_scale : float, default=1.0
+        Factor by which the networks' std was multiplied.
+
+    Returns
+    -------
+    Verdict
+        Scores beside those of two simpler models, and what follows from them.
+    """
     weight = np.ones(len(y)) if weight is None else weight
     share = weight / weight.sum()
-    ours = frozen(mean, std, df, lognormal)
+    mean, std = forecast.mean(), forecast.std()
+    lognormal = is_lognormal(forecast)
     target, centre, scale = (np.log(y), *log_moments(mean, std)) if lognormal else (y, mean, std)
     homoskedastic = np.full(
         len(y), max(metrics.rmse(target, centre, scale, sample_weight=weight), np.finfo(float).tiny)
     )
-    one_std = lognormal_moments(centre, homoskedastic) if lognormal else (mean, homoskedastic)
+    one_mean, one_std = lognormal_moments(centre, homoskedastic) if lognormal else (mean, homoskedastic)
     models = {
-        "ours": ours,
-        "homoskedastic": frozen(*one_std, np.inf, lognormal),
+        "ours": forecast,
+        "homoskedastic": frozen(one_mean, one_std, np.inf, lognormal),
         "constant": frozen(constant_mean, constant_std, np.inf, lognormal),
     }
     scores = {name: _scores(y, forecast, weight) for name, forecast in models.items()}
@@ -271,7 +308,7 @@ def judge(
         over_constant=_gain(losses["constant"] - losses["ours"], share),
         squared_score=float(squares.sum()),
         std_range=(float(np.quantile(std, 0.05)), float(np.quantile(std, 0.95))),
-        coverage_by_std=_coverage_by_std(y, mean, std, weight, df, lognormal),
+        coverage_by_std=_coverage_by_std(y, forecast, std, weight),
         named=tuple(rows),
         named_share=float(squares[named].sum() / squares.sum()) if len(named) else 0.0,
         std_scale=float(std_scale),
@@ -300,18 +337,33 @@ def _gain(difference: Float[np.ndarray, " held"], share: Float[np.ndarray, " hel
     return Gain(nats, float(np.sqrt(np.sum(share**2 * (difference - nats) ** 2))))
 
 
+def is_lognormal(forecast: Any) -> bool:
+    """Return whether a forecast is a frozen `scipy.stats.lognorm`."""
+    return getattr(getattr(forecast, "dist", None), "name", "") == "lognorm"
+
+
 def _coverage_by_std(
-    y: Float[np.ndarray, " held"],
-    mean: Float[np.ndarray, " held"],
-    std: Float[np.ndarray, " held"],
-    weight: Float[np.ndarray, " held"],
-    df: float,
-    lognormal: bool,
+    y: Float[np.ndarray, " held"], forecast: Any, std: Float[np.ndarray, " held"], weight: Float[np.ndarray, " held"]
 ) -> tuple[float, ...]:
     """Return the coverage in each quarter of the rows by std; nothing if the std varies little or rows are few."""
-    if len(y) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
-        return ()
-    parts = np.array_split(np.argsort(std, kind="stable"), PARTS)
-    return tuple(
-        metrics.interval_coverage(y[k], frozen(mean[k], std[k], df, lognormal), sample_weight=weight[k]) for k in parts
-    )
+    lower, upper = forecast.interval(COVERAGE)
+    inside = (lower <= y) & (y <= upper)
+    return tuple(float(np.average(inside[part], weights=weight[part])) for part in quarters_by_std(std))
+
+
+def quarters_by_std(std: Float[np.ndarray, " held"]) -> list[Int[np.ndarray, " _"]]:
+    """Return the numbers of the rows in each quarter by predicted std, the smallest first.
+
+    Parameters
+    ----------
+    std : ndarray of shape (n_held,)
+        Predicted stds.
+
+    Returns
+    -------
+    list of ndarray
+        Four arrays; none if the std varies little or the rows are few.
+    """
+    if len(std) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
+        return []
+    return np.array_split(np.argsort(std, kind="stable"), PARTS)
