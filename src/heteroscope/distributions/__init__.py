@@ -4,6 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from heteroscope.distributions.predictive import check_levels, frozen, interval_levels, quantiles
+from heteroscope.distributions.quantile_forecast import QuantileForecast
+from heteroscope.distributions.row_forecast import RowForecast
+from heteroscope.distributions.sample_forecast import SampleForecast
 
 if TYPE_CHECKING:
     from heteroscope.distributions import metrics, student_t
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "QuantileForecast",
+    "RowForecast",
+    "SampleForecast",
     "check_levels",
     "dirichlet_energy",
     "evaluate",
