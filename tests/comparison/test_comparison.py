@@ -20,7 +20,7 @@ from heteroscope.baselines import MLERegressor
 from heteroscope.comparison import SCORES, compare, markdown, summary
 from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.core.provenance import computed_with
-from heteroscope.distributions import metrics
+from heteroscope.distributions import QuantileForecast, SampleForecast, metrics
 
 
 class Constant(RegressorMixin, BaseEstimator):
@@ -74,6 +74,42 @@ def test_a_method_with_a_distribution_is_judged_by_it():
 
 
 TIMES = ["seconds", "processor_seconds"]
+
+
+class Quantiles(Constant):
+    """The same Gaussian by three quantiles."""
+
+    def pred_dist(self, X):
+        levels = np.array([0.05, 0.5, 0.95])
+        values = self.mean_ + self.std_ * stats.norm.ppf(levels)
+        return QuantileForecast(levels, np.tile(values, (len(X), 1)))
+
+
+class Samples(Constant):
+    """The same Gaussian by fifty draws, which are all equal if its factor is zero."""
+
+    def pred_dist(self, X):
+        draws = np.random.default_rng(0).normal(self.mean_, self.std_, (len(X), 50))
+        return SampleForecast(draws)
+
+
+def test_quantiles_and_samples_are_scored_and_nll_is_absent_where_there_is_no_density(tmp_path):
+    methods = {"quantiles": Quantiles(), "samples": Samples(), "atoms": Quantiles(factor=0.0)}
+    for _ in range(2):  # the second time from the folder
+        found = compare("sine", methods, n_splits=2, out=tmp_path / "out").set_index(["method", "split"])
+        assert found["error"].isna().all()
+        split = datasets.splits("sine", protocol="paper", n_splits=2, seed=0)[1]
+        for name, method in methods.items():
+            expected = metrics.evaluate(split.y_test, method.fit(split.x_train, split.y_train).pred_dist(split.x_test))
+            for score in set(SCORES) - {"seconds"}:
+                assert found.loc[(name, 1), score] == pytest.approx(expected[score], nan_ok=True)
+    assert np.isnan(found.loc["atoms", "nll"]).all()
+    assert found.drop(columns=["error", "nll"]).notna().all(axis=None)
+    text = markdown(summary(found.reset_index()))
+    assert "| atoms | nan" not in text
+    assert "| atoms | none |" in text
+
+
 PAIR = {"constant": Constant(), "ridge": BayesianRidge()}
 
 

@@ -32,6 +32,7 @@ SCORES = {
     "ece": "ECE",
     "std_mse": "std MSE",
     "interval_coverage": "90 % coverage",
+    "interval_score": "90 % interval score",
     "seconds": "seconds",
 }
 

@@ -86,9 +86,9 @@ def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _plus_minus(centres: pd.Series, spreads: pd.Series, sign: str) -> list[str]:
-    """Return "centre ± spread" for each pair, without the spread if there is only one split."""
-    texts = [f"{centre:{sign}.3g}" for centre in centres]
+    """Return "centre ± spread" for each pair, without the spread if there is only one split; "none" for no score."""
+    texts = ["none" if math.isnan(centre) else f"{centre:{sign}.3g}" for centre in centres]
     return [
-        text if math.isnan(spread) and not math.isnan(centre) else f"{text} ± {spread:.2g}"
+        text if math.isnan(spread) else f"{text} ± {spread:.2g}"
         for text, centre, spread in zip(texts, centres, spreads, strict=True)
     ]

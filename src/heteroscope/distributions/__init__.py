@@ -13,6 +13,9 @@ from heteroscope.distributions.predictive import (
     lognormal_moments,
     quantiles,
 )
+from heteroscope.distributions.quantile_forecast import QuantileForecast
+from heteroscope.distributions.row_forecast import RowForecast
+from heteroscope.distributions.sample_forecast import SampleForecast
 
 if TYPE_CHECKING:
     from heteroscope.distributions import metrics, student_t
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_LOG_STD",
+    "QuantileForecast",
+    "RowForecast",
+    "SampleForecast",
     "check_levels",
     "dirichlet_energy",
     "evaluate",
