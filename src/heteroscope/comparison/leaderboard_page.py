@@ -59,8 +59,8 @@ def _methods(found: Standings) -> str:
     heads = ["method", "sets", *(f"rank by {title}" for title in RANKED_SCORES.values())]
     heads += ["90 % intervals hold", "ECE", "processor seconds", "fits", "failed"]
     tests = [
-        f"{title}: {ranking.n_sets} sets, critical difference of mean ranks {ranking.critical_difference:.2f}, Friedman's "
-        f"p {_p(ranking.p_value)}."
+        f"{title}: {ranking.n_sets} sets, critical difference of mean ranks {ranking.critical_difference:.2f}, "
+        f"Friedman's p {_p(ranking.p_value)}."
         for title, ranking in ((RANKED_SCORES[score], ranking) for score, ranking in found.rankings.items())
     ]
     return "\n\n".join([_table(heads, lines), *tests])

@@ -115,7 +115,7 @@ def score_time_figure(behind_best: pd.DataFrame, seconds: pd.DataFrame, score: s
                 edge = {"markeredgecolor": INK, "markeredgewidth": 0.8}
                 ax.plot(middle["time"], middle["gap"], marker, color=colour, markersize=9, label=literal(name), **edge)
         ax.set_xscale("log")
-        ax.set_yscale("symlog", linthresh=0.1, linscale=1.0)
+        ax.set_yscale("symlog", linthresh=0.1, linscale=0.6)
         ax.set_ylim(-0.01, None)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
