@@ -31,7 +31,7 @@ def table() -> str:
             f"{source.n_rows} x {len(source.feature_names)}",
             str(len(sample(name).feature_names)),
             f"{source.target_name}{unit}",
-            f"`{source.extra}`: {source.package.replace('_', '-')}",
+            f"`{source.extra}`: `{source.package}`",
             source.origin,
             source.licence,
             "yes" if source.used_to_choose else "no",

@@ -122,7 +122,7 @@ def test_other_version_of_a_data_package_is_noticed(monkeypatch, tmp_path, name,
 
 
 def small(**changes):
-    """A source of three rows, one of which has a gap."""
+    """A source of four rows, one of which has a gap."""
     about = {
         "package": "p",
         "path": "t.csv",
@@ -132,20 +132,20 @@ def small(**changes):
         "origin": "",
         "licence": "",
     }
-    about |= {"n_rows": 2, "n_gaps": 1, "feature_names": ("a", "town"), "target_name": "y", "left_out": ("y_too",)}
+    about |= {"n_rows": 3, "n_gaps": 1, "feature_names": ("a", "town"), "target_name": "y", "left_out": ("y_too",)}
     return Source(**about | {"used_to_choose": False} | changes)
 
 
 def test_a_frame_is_encoded_without_gaps_and_without_what_is_left_out(monkeypatch, tmp_path):
-    (tmp_path / "t.csv").write_text("a,town,y,y_too\n1,Bern,5,5\n,Bern,6,6\n3,Oslo,7,7\n")
+    (tmp_path / "t.csv").write_text("a,town,y,y_too\n1,Bern,5,5\n,Bern,6,6\n3,Oslo,7,7\n4,Bern,8,8\n")
     monkeypatch.setattr(packaged, "_package_files", lambda source, name: tmp_path)
     read = packaged.read_source.__wrapped__
     found = read("t", small())
     assert found.feature_names == ("a", "town=Bern", "town=Oslo")
-    np.testing.assert_array_equal(found.x, [[1, 1, 0], [3, 0, 1]])
-    np.testing.assert_array_equal(found.y, [5, 7])
-    with pytest.raises(InputError, match="has 2 rows without gaps, but t has 3"):
-        read("t", small(n_rows=3, n_gaps=0))
+    np.testing.assert_array_equal(found.x, [[1, 1, 0], [3, 0, 1], [4, 1, 0]])
+    np.testing.assert_array_equal(found.y, [5, 7, 8])
+    with pytest.raises(InputError, match="has 3 rows without gaps, but t has 4"):
+        read("t", small(n_rows=4, n_gaps=0))
     with pytest.raises(InputError, match="has a column 'town' that t lacks"):
         read("t", small(feature_names=("a", "city")))
 

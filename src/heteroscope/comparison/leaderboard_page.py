@@ -33,10 +33,8 @@ def leaderboard_tables(found: Standings) -> dict[str, str]:
 
 def _methods(found: Standings) -> str:
     """Return the table of mean ranks, coverage and time, the best NLL rank first, and the tests below it."""
-    order = found.methods.index
-    if "nll" in found.rankings:
-        ranked = found.rankings["nll"].ranks.index
-        order = [*ranked, *(name for name in order if name not in ranked)]
+    ranked = list(found.rankings["nll"].ranks.index) if "nll" in found.rankings else []
+    order = [*ranked, *(name for name in found.methods.index if name not in ranked)]
     lines = []
     for name in order:
         row = found.methods.loc[name]
@@ -92,14 +90,14 @@ def _sets(found: Standings) -> str:
     """Return the NLL of every method on every set, the lowest in bold, and the paired difference of the best other."""
     scores = found.scores["nll"]
     lines = []
-    for name, row in scores.iterrows():
-        about = found.sets.loc[name]
+    for name in map(str, scores.index):
+        row, about = scores.loc[name], found.sets.loc[name]
         cells = ["" if pd.isna(value) else _bold(f"{value:.3g}", value == row.min()) for value in row]
         gap = "" if pd.isna(about["difference"]) else f"{about['difference']:+.2g}"
         if not pd.isna(about["standard_error"]):
             gap += f" ± {about['standard_error']:.2g}"
         seen = "" if pd.isna(about["detectable"]) else f"{about['detectable']:.2g}"
-        shown = str(name).replace("_", " ")
+        shown = name.replace("_", " ")
         lines.append([shown, f"{about['n_train']:,}", f"{about['splits']}", *cells, about["rival"], gap, seen])
     heads = ["set", "training rows", "splits", *map(str, scores.columns), "best other", f"minus {found.first}"]
     return _table([*heads, "could have seen"], lines, text_columns=("best other",))

@@ -110,7 +110,7 @@ def mean_scores(records: pd.DataFrame, score: str) -> pd.DataFrame:
 def _logarithm(table: pd.DataFrame) -> pd.DataFrame:
     """Return the logarithm of positive scores, so that differences are ratios; zero becomes minus infinity."""
     with np.errstate(divide="ignore"):
-        return np.log(table)
+        return pd.DataFrame(np.log(table.to_numpy(dtype=float)), index=table.index, columns=table.columns)
 
 
 def _methods(records: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import cycle
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -112,7 +113,7 @@ def score_time_figure(behind_best: pd.DataFrame, seconds: pd.DataFrame, score: s
             ax.plot(both["time"], both["gap"], marker, color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
             middle = both.median()
             if len(both):
-                edge = {"markeredgecolor": INK, "markeredgewidth": 0.8}
+                edge: dict[str, Any] = {"markeredgecolor": INK, "markeredgewidth": 0.8}
                 ax.plot(middle["time"], middle["gap"], marker, color=colour, markersize=9, label=literal(name), **edge)
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=0.1, linscale=0.6)
