@@ -17,7 +17,7 @@ from sklearn.linear_model import BayesianRidge
 
 from heteroscope import datasets
 from heteroscope.baselines import MLERegressor
-from heteroscope.comparison import SCORES, compare, markdown, summary
+from heteroscope.comparison import SCORES, compare, detectable_ratio, markdown, summary
 from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.core.provenance import computed_with
 from heteroscope.distributions import QuantileForecast, SampleForecast, metrics
@@ -142,6 +142,11 @@ def test_the_summary_has_means_deviations_and_paired_differences(records):
     assert row["nll_sd"] == pytest.approx(by_method["ridge"].std(ddof=1))
     assert row["nll_difference"] == pytest.approx(gap.mean())
     assert row["nll_se"] == pytest.approx(gap.std(ddof=1) / np.sqrt(3))
+    # 64 of 128 rows are test rows, and each split is drawn anew
+    assert row["nll_corrected_se"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 3 + 1))
+    fresh = summary(records, fresh_draws=True).loc["ridge"]
+    assert fresh["nll_corrected_se"] == pytest.approx(row["nll_se"])
+    assert fresh["nll_detectable"] == pytest.approx(fresh["nll_se"] * detectable_ratio(2.0))
     assert table.loc["constant", "nll_difference"] == table.loc["constant", "nll_se"] == 0
     assert list(table["fits"]) == [3, 3]
 
@@ -149,10 +154,12 @@ def test_the_summary_has_means_deviations_and_paired_differences(records):
 def test_markdown_has_both_tables(records):
     text = markdown(summary(records))
     lines = text.splitlines()
-    assert sum(line.startswith("| ridge |") for line in lines) == 2
+    assert sum(line.startswith("| ridge |") for line in lines) == 3
     assert sum(line.startswith("| constant |") for line in lines) == 1, "no difference of the first to itself"
     table = summary(records).loc["ridge"]
     assert f"{table['nll']:.3g} ± {table['nll_sd']:.2g}" in text
+    assert f"{table['nll_difference']:+.3g} ± {table['nll_corrected_se']:.2g}" in text
+    assert f"| {table['nll_detectable']:.2g} |" in text
     widths = {line.count("|") for line in lines if line.startswith("|")}
     assert widths == {len(SCORES) + 2}
 

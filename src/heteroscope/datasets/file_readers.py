@@ -5,6 +5,7 @@ pandas is imported where it is needed: importing it takes longer than reading mo
 
 import functools
 import importlib.util
+import io
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -51,12 +52,14 @@ def excel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
 def csv(**options: Any) -> Callable[[IO[bytes]], "pd.DataFrame"]:
     """Return a reader of a CSV file, with the options of `pandas.read_csv`."""
 
-    def read(file: IO[bytes]) -> "pd.DataFrame":
-        import pandas as pd
+    return functools.partial(_frame, **options)
 
-        return pd.read_csv(file, **{"float_precision": "round_trip"} | options)
 
-    return read
+def _frame(file: IO[bytes] | io.BufferedIOBase, **options: Any) -> "pd.DataFrame":
+    """Read a CSV file, its numbers to the last digit."""
+    import pandas as pd
+
+    return pd.read_csv(file, **{"float_precision": "round_trip"} | options)
 
 
 def zipped_csv(member: str) -> Callable[[IO[bytes]], "pd.DataFrame"]:
@@ -64,7 +67,7 @@ def zipped_csv(member: str) -> Callable[[IO[bytes]], "pd.DataFrame"]:
 
     def read(file: IO[bytes]) -> "pd.DataFrame":
         with zipfile.ZipFile(file) as archive, archive.open(member) as inside:
-            return csv()(inside)
+            return _frame(inside)
 
     return read
 
@@ -80,6 +83,6 @@ def csv_in_tar(member: str) -> Callable[[IO[bytes]], "pd.DataFrame"]:
                 inside = None
             if inside is None:
                 raise InputError(f"the archive {getattr(file, 'name', '')} has no {member}: install its package again")
-            return csv(index_col=0)(inside)
+            return _frame(inside, index_col=0)
 
     return read
