@@ -1,5 +1,6 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
+from heteroscope.search.around_point import AROUND_FOLDS, search_around
 from heteroscope.search.cross_validation import Logits, Point, cross_validate
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
@@ -11,6 +12,7 @@ from heteroscope.search.stream_search import search_stream, stream_fold
 from heteroscope.search.tails import FAMILIES, check_family, choose_tails
 
 __all__ = [
+    "AROUND_FOLDS",
     "FAMILIES",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
@@ -32,6 +34,7 @@ __all__ = [
     "results_table",
     "row_loss",
     "scale_for_all_rows",
+    "search_around",
     "search_diagonal",
     "search_grid",
     "search_stream",
