@@ -18,6 +18,12 @@ from heteroscope.diagrams.dataset import (
 )
 from heteroscope.diagrams.dressed_theory import dressed_diagram, mean_jump, ramp_onset
 from heteroscope.diagrams.label_agreement import Agreement, agreement
+from heteroscope.diagrams.network_penalties import (
+    choose_for_rows,
+    measured_laws,
+    network_penalties,
+    predicted_point,
+)
 from heteroscope.diagrams.penalty_law import PenaltyLaw, cells_that_count, fit_penalty_law, penalty_table
 from heteroscope.diagrams.relabelling import relabel
 from heteroscope.diagrams.resumable_store import CODES, decode_words, encode_words, open_diagram
@@ -36,6 +42,7 @@ __all__ = [
     "PenaltyLaw",
     "agreement",
     "cells_that_count",
+    "choose_for_rows",
     "decode_words",
     "diagonal_cells",
     "dressed_diagram",
@@ -46,11 +53,14 @@ __all__ = [
     "majority_kind",
     "majority_phase",
     "mean_jump",
+    "measured_laws",
+    "network_penalties",
     "open_diagram",
     "over_seeds",
     "penalty_table",
     "phase_diagram",
     "posterior_diagram",
+    "predicted_point",
     "ramp_onset",
     "relabel",
     "std_over_seeds",

@@ -1,6 +1,6 @@
 """Find (rho, gamma) by cross-validation, then fit a regressor there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,11 +28,13 @@ from heteroscope.estimators.one_point import PointRegressor, SampledRows
 from heteroscope.estimators.streams import refuse_store
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
+    AROUND_FOLDS,
     MEMBERS_PER_FOLD,
     SELECTIONS,
     CandidateSearch,
     CrossValidation,
     Fold,
+    Logits,
     Point,
     SearchResult,
     check_family,
@@ -49,6 +51,7 @@ from heteroscope.search import (
     make_folds,
     may_need_logarithm,
     results_table,
+    search_around,
     search_diagonal,
     search_grid,
     search_stream,
@@ -58,6 +61,7 @@ from heteroscope.search import (
 )
 from heteroscope.training import SEARCH_SHARE, Fit, Job, Task, refuse_with_stream, train
 
+SEARCHES = ("diagonal", "grid", "theory")
 LENGTHS = (0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
 MOST_NEAR = 3  # points that share the members of the final fit; measured in docs/research/selection.md
 TRIAL_STRIDE = 2  # every second point of the coarse line is in the trial of the target's scale
@@ -72,8 +76,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
 
     Parameters
     ----------
-    search : {"diagonal", "grid"}, default="diagonal"
-        "grid" trains all pairs of `n_coarse` values of rho and of gamma, which takes many times as long.
+    search : {"diagonal", "grid", "theory"}, default="diagonal"
+        "grid" trains all pairs of `n_coarse` values of rho and of gamma, which takes many times as long. "theory" lets
+        the field theory of these rows predict a point, and trains a handful of models from there to weaker penalties,
+        with about a quarter of the steps; `n_coarse`, `n_fine`, `n_off_diagonal` and `n_finalists` are not used.
     n_coarse : int, default=8
         Number of points of the first, evenly spaced line.
     n_fine : int, default=6
@@ -87,7 +93,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         fold, and the models of the final fit are shared by those within one standard error of the best.
     cv : int, float, "auto" or splitter, default="auto"
         Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
-        2,000 rows and a share of 0.2 for more.
+        2,000 rows, of which "theory" uses three, and a share of 0.2 for more.
     selection : {"nll", "crps", "paper"}, default="nll"
         Score of the held-out rows that chooses the point; "paper" is halfway between the points of lowest training
         mean MSE and std MSE.
@@ -264,6 +270,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
+        if self.search == "theory" and (self.cv is None or (isinstance(self.cv, str) and self.cv == "auto")):
+            folds = folds[:AROUND_FOLDS]
         n_members = check_positive_integer("n_members", self.n_members)
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
@@ -381,13 +389,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
         check_target(self.target, self.family)
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
-        if self.search not in ("diagonal", "grid"):
-            raise InputError(f'search must be "diagonal" or "grid", got {self.search!r}')
-        if self.search == "grid" and self.selection == "paper":
-            raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
+        if self.search not in SEARCHES:
+            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.search != "diagonal" and self.selection == "paper":
+            raise InputError(
+                f'selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="{self.search}"'
+            )
 
     def _search(self, folds: list[Fold], rows: Rows, family: str) -> SearchResult:
-        """Search the diagonal or the grid with these folds; finalists are compared by the family."""
+        """Search the diagonal, the grid, or near the theory's point; finalists are compared by the family."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
         recipes = [self._recipe(rows, share) for share in LENGTHS]
@@ -395,7 +405,10 @@ class HeteroskedasticRegressorCV(PointRegressor):
             recipes, n_off_diagonal = recipes[-1:], 0
         line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
         n_finalists = check_positive_integer("n_finalists", self.n_finalists)
-        if self.search == "grid":
+        search: Callable[[CandidateSearch], SearchResult]
+        if self.search == "theory":
+            search = partial(search_around, centre=self._predicted_point(rows))
+        elif self.search == "grid":
             search = partial(search_grid, line=line, n_finalists=n_finalists)
         else:
             search = partial(
@@ -407,6 +420,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
             )
             return search(candidates)
 
+    def _predicted_point(self, rows: Rows) -> Logits:
+        """Return the point that the theory predicts for these rows and networks."""
+        from heteroscope.diagrams import predicted_point  # here, because importing diagrams takes long
+
+        return predicted_point(rows, self.hidden, self.activation, self.penalty)
+
     def _fit_stream(
         self, stream: Stream, y: ArrayLike | None, sample_weight: ArrayLike | None, store: str | Path | None
     ) -> "HeteroskedasticRegressorCV":
@@ -415,8 +434,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         if self.target == "log":
             raise InputError("a stream's target is predicted as it is: write its logarithm to the files instead")
         self.target_ = "none"
-        if self.search == "grid":
-            raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
+        if self.search != "diagonal":
+            raise InputError(f'search="{self.search}" is for arrays in memory: a stream is searched along the diagonal')
         n_points = check_positive_integer("n_coarse", self.n_coarse) + check_positive_integer(
             "n_fine", self.n_fine, least=0
         )

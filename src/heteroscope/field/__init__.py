@@ -27,6 +27,7 @@ from heteroscope.field.boundaries import (
     white_noise_share,
 )
 from heteroscope.field.branches import Branch, branch
+from heteroscope.field.choosing import LeftOut, PenaltyChoice, choose_penalties, leave_one_out
 from heteroscope.field.descent import Solution, minimise
 from heteroscope.field.field_observables import FieldObservables, NoiseAverage, noise_average, observables
 from heteroscope.field.folding import Bifurcation, fold, fold_curve, solve_with_folds
@@ -62,10 +63,12 @@ __all__ = [
     "GridSolution",
     "Hysteresis",
     "Lattice",
+    "LeftOut",
     "LevelPrior",
     "Modes",
     "NoiseAverage",
     "Onsets",
+    "PenaltyChoice",
     "Posterior",
     "Predictive",
     "Problem",
@@ -76,6 +79,7 @@ __all__ = [
     "branch",
     "chain",
     "chain_noise_share",
+    "choose_penalties",
     "energy",
     "equations",
     "evidence_surface",
@@ -89,6 +93,7 @@ __all__ = [
     "hysteresis_on",
     "last_finite",
     "last_finite_curve",
+    "leave_one_out",
     "mean_onset",
     "minima",
     "minimise",

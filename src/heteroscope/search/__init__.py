@@ -1,5 +1,6 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
+from heteroscope.search.around_point import AROUND_FOLDS, search_around
 from heteroscope.search.cross_validation import Logits, Point, cross_validate, stack_points
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
@@ -19,6 +20,7 @@ from heteroscope.search.target_scale import (
 )
 
 __all__ = [
+    "AROUND_FOLDS",
     "FAMILIES",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
@@ -48,6 +50,7 @@ __all__ = [
     "results_table",
     "row_loss",
     "scale_for_all_rows",
+    "search_around",
     "search_diagonal",
     "search_grid",
     "search_stream",
