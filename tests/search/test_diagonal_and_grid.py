@@ -16,6 +16,7 @@ from heteroscope.search import (
     cross_validate,
     held_out_rows,
     held_out_scores,
+    held_rows,
     judge_folds,
     results_table,
     search_diagonal,
@@ -62,11 +63,12 @@ def test_only_finalists_see_all_folds_and_the_chosen_point_is_one(searched):
     assert reported[-1] == (12 * RECIPE.steps, 12 * RECIPE.steps)
 
 
-def test_to_calibrate_the_worst_finalist_leaves_after_each_fold_but_the_last(monkeypatch):
+def test_to_calibrate_finalists_that_have_lost_leave_after_each_fold_and_near_ties_stay(monkeypatch):
     explained = {1: 0.0, 2: 0.7, 3: 0.5, 4: 0.9, 5: 0.2}  # of the target, in every fold
     folds = 2 * FOLDS
-    seen_by_two = {t: point(t, 1.0, mean=share * Y, recipe=RECIPE) for t, share in explained.items()}
-    whole = {t: one._replace(results=2 * one.results) for t, one in seen_by_two.items()}
+    made = {t: point(t, 1.0, mean=share * Y, recipe=RECIPE) for t, share in explained.items()}
+    made[6] = point(6, 1.0, mean=0.9 * Y + 0.003 * np.random.default_rng(1).normal(size=len(Y)), recipe=RECIPE)
+    whole = {t: one._replace(results=2 * one.results) for t, one in made.items()}
     seen = iter([slice(1, 2), slice(2, 3), slice(3, 4)])
 
     def fit(_, points, folds, __):
@@ -76,9 +78,10 @@ def test_to_calibrate_the_worst_finalist_leaves_after_each_fold_but_the_last(mon
 
     monkeypatch.setattr(CandidateSearch, "evaluate", fit)
     first = [one._replace(results=one.results[:1]) for one in whole.values()]
-    found = CandidateSearch(folds, [RECIPE], calibrate=True).select(first, n_finalists=4)
-    assert [len(point.results) for point in found.points] == [1, 4, 3, 4, 2]
-    assert found.chosen.logits[0] == 4
+    found = CandidateSearch(folds, [RECIPE], calibrate=True).select(first, n_finalists=5)
+    assert [len(point.results) for point in found.points] == [1, 2, 2, 4, 2, 4]
+    assert set(found.near) == {3, 5}
+    assert found.near[0] == found.best
 
 
 def test_a_finalist_that_is_left_alone_sees_all_other_folds_at_once(monkeypatch):

@@ -6,7 +6,7 @@ from scipy import stats
 
 from heteroscope.core.errors import InputError
 from heteroscope.networks import Architecture
-from heteroscope.search.selection import choose, choose_finalists, held_out_mean_mse, paper_midpoint, row_loss
+from heteroscope.search.selection import choose, choose_finalists, held_out_mean_mse, paper_midpoint, row_loss, within
 from heteroscope.training.recipes import mean_first_recipe
 from tests.search.made_up_points import FLAT, FOLDS, MEMORISED, RANDOM, N, Y, point
 
@@ -99,3 +99,25 @@ def test_with_calibration_an_overconfident_point_may_win_by_its_mean():
     assert choose_finalists(points, FOLDS, "nll", 1, calibrate=True) == [1]
     hopeless = point(2, 0.001, mean=0.99 * Y)
     assert choose([*points, hopeless], FOLDS, "nll", calibrate=True) == 1
+
+
+def test_a_near_tie_is_one_whose_paired_difference_is_within_so_many_standard_errors():
+    noise = np.random.default_rng(2).normal(size=N)
+    points = [point(k, 1.0, mean=0.5 * Y + size * noise) for k, size in enumerate((0.0, 0.03, 0.08, 0.5))]
+    sizes = [np.abs(Y - one.held_out[0]) for one in points]
+    losses = [stats.norm(scale=np.sqrt(np.mean(size**2))).logpdf(size) for size in sizes]  # near the rule's own scale
+    best = int(np.argmax(np.mean(losses, axis=1)))
+    paired = [
+        stats.ttest_1samp(losses[best] - one, 0.0).statistic if one is not losses[best] else 0.0 for one in losses
+    ]
+    for n_errors in (1.0, 2.0, 4.0):
+        found = within(points, FOLDS, "nll", "gaussian", n_errors)
+        clear = [k for k, t in enumerate(paired) if abs(t - n_errors) > 0.3]
+        assert [k in found for k in clear] == [paired[k] <= n_errors for k in clear]
+    assert within(points, FOLDS, "nll", "gaussian", 1.0)[0] == best
+    assert 3 not in within(points, FOLDS, "crps", "auto", 2.0)
+
+
+def test_a_hopeless_std_is_never_near():
+    points = [point(0, 0.5), point(1, 0.01)]
+    assert within(points, FOLDS, "nll", "auto", 100.0) == [0]
