@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import xarray as xr
 
 from heteroscope.datasets.simulated import field_draw
 from heteroscope.diagrams.theory import field_diagram
-from heteroscope.report import write_report
+from heteroscope.explanation import Explanation
+from heteroscope.report import write_fit_report, write_report
+from tests.explanation.made_up import explanation
 from tests.report.made_up import COARSE, EVIL, network_diagram, unfinished, with_columns
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -43,6 +46,27 @@ def pages(diagrams: dict[str, xr.Dataset], tmp_path_factory: pytest.TempPathFact
     }
 
 
+@pytest.fixture(scope="session")
+def explanations() -> dict[str, Explanation]:
+    """By the name of their page: a fit, a std that is too small, forecasts alone, names that try to run, no rows."""
+    names = [EVIL, "</script><img src=x onerror=alert(3)>", "a", "b", "a column with a long name " * 4]
+    fit = explanation()
+    unknown = replace(fit.diagnosis, verdict=None, answer=("Can they be trusted? Not known.",))
+    return {
+        "fit": fit,
+        "narrow": explanation(std_factor=0.3),
+        "forecasts": fit._replace(path=None, importance=None, slopes=None, effects=(), far=None),
+        "evil fit": explanation(EVIL, names, {name: [name] for name in names}),
+        "no rows": fit._replace(rows=None, calibration=None, missed=(), diagnosis=unknown),
+    }
+
+
+@pytest.fixture(scope="session")
+def fit_pages(explanations: dict[str, Explanation], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("fit_pages")
+    return {name: write_fit_report(found, folder / f"{name}.html") for name, found in explanations.items()}
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """One headless Chromium for a module."""
@@ -57,9 +81,14 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(browser: Any, pages: dict[str, Path]) -> Iterator[Callable[..., Any]]:
+def visit(browser: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Opens a page by name; afterwards it must have logged nothing, asked for nothing and raised no dialogue."""
     contexts, problems = [], []
+
+    def places() -> dict[str, Path]:  # pages of the kind that the test's module is about
+        kind = "fit_pages" if request.module.__name__.endswith("test_fit_page") else "pages"
+        found: dict[str, Path] = request.getfixturevalue(kind)
+        return found
 
     def open_page(name: str, width: int = 1200, scheme: str = "light") -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -69,7 +98,7 @@ def visit(browser: Any, pages: dict[str, Path]) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialogue: (problems.append(dialogue.message), dialogue.dismiss()))
-        address = pages[name].as_uri()
+        address = places()[name].as_uri()
         page.on("request", lambda request: request.url in (address, "data:,") or problems.append(request.url))
         page.goto(address)
         return page

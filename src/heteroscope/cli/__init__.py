@@ -5,6 +5,7 @@ import click
 from heteroscope import __version__
 from heteroscope.cli.compare import compare
 from heteroscope.cli.demo import demo
+from heteroscope.cli.diagnose import diagnose
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
 from heteroscope.cli.leaderboard import leaderboard
@@ -24,9 +25,10 @@ def main() -> None:
       heteroscope demo
       heteroscope fit table.csv --target y --out model
       heteroscope predict model new.csv --out predictions.csv
+      heteroscope diagnose forecasts.csv --target y --mean m --std s --report page.html
       heteroscope map table.csv --target y --out map --report page.html
     """
 
 
-for command in (demo, fit, predict, map_, field, compare, leaderboard, reproduce):
+for command in (demo, fit, predict, diagnose, map_, field, compare, leaderboard, reproduce):
     main.add_command(command)

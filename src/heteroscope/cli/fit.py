@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from heteroscope.cli.diagnose import write_model_report
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto
 from heteroscope.cli.output_files import refuse_unwritable
@@ -29,6 +30,7 @@ _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
   heteroscope fit table.parquet --target price --out model --missing impute --seed 0
+  heteroscope fit table.csv --target price --out model --report fit.html
   heteroscope fit table.csv --target price --out model --rho 0.9 --gamma 0.1
   heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --seed 0 --store flux-run
 """
@@ -89,6 +91,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @_estimator_option("--batch", "batch_size", _BATCH, type=_COUNT, help="Rows per training step.")
 @EPOCHS
 @click.option("--store", type=click.Path(path_type=Path), help="For a stream: folder from which a killed run resumes.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page about the fit to this .html file.")
 @click.option("--path", "whole_path", is_flag=True, help="Print all points of the search, not five of them.")
 @click.option(
     "--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core."
@@ -104,6 +107,7 @@ def fit(
     rho: float | None,
     gamma: float | None,
     whole_path: bool,
+    report: Path | None,
     quiet: bool,
     **parameters: Any,
 ) -> None:
@@ -126,6 +130,8 @@ def fit(
     from heteroscope.model_files import check_destination
 
     refuse_unwritable(check_destination(out))
+    if report is not None:
+        refuse_unwritable(report)
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
         if missing == "impute" or "cv" in given:
@@ -136,7 +142,7 @@ def fit(
             model = HeteroskedasticRegressorCV(**settings).fit(stream, store=store)
         else:
             model = HeteroskedasticRegressor(rho, gamma, **settings).fit(stream, store=store)
-        _save_and_print(model, out, None, whole_path)
+        _save_and_print(model, out, None, whole_path, report)
         return
     if epochs is not None or store is not None:
         raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
@@ -147,7 +153,7 @@ def fit(
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
     else:
         model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
-    _save_and_print(model, out, encoder, whole_path)
+    _save_and_print(model, out, encoder, whole_path, report)
 
 
 def _save_and_print(
@@ -155,12 +161,15 @@ def _save_and_print(
     out: Path,
     encoder: "TableEncoder | None",
     whole_path: bool,
+    report: Path | None,
 ) -> None:
     """Save the model, then print the diagnosis, the path of a search and what became of the columns."""
     from heteroscope.estimators import HeteroskedasticRegressorCV
     from heteroscope.model_files import save_model
 
     save_model(model, out, encoder)
+    if report is not None:
+        write_model_report(model, encoder, None, report, None)
     with until_reader_leaves():
         print_diagnosis(model)
         if isinstance(model, HeteroskedasticRegressorCV):
@@ -172,3 +181,5 @@ def _save_and_print(
         if encoder is not None:
             print_notes(encoder)
         click.echo(f"The model is in {printable(str(out))}")
+        if report is not None:
+            click.echo(f"The report is {printable(str(report))}")

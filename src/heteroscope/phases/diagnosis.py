@@ -237,7 +237,8 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
 def describe_next(verdict: Verdict, tip: str | None) -> list[str]:
     """Return what to do about anyone's forecasts; `tip` is what their phase asks for."""
     named = [f"{row.number}" for row in verdict.named if row.number is not None]
-    tips = [f"Look at {'row' if len(named) == 1 else 'rows'} {', '.join(named)}."] if named else []
+    few = bool(named) and verdict.trust != Trust.NO  # or else it is not these rows that are wrong
+    tips = [f"Look at {'row' if len(named) == 1 else 'rows'} {', '.join(named)}."] if few else []
     tips += [tip] if tip and verdict.trust != Trust.YES else []
     return [*tips, "Judge them on more rows."] if verdict.n_rows < FEW else tips or [_OTHERWISE[verdict.trust]]
 

@@ -1,6 +1,14 @@
 """Draw phase diagrams, fits and searches as matplotlib figures. Nothing is trained or scored here."""
 
 from heteroscope.plots.cells import edges
+from heteroscope.plots.explanations import (
+    calibration_figure,
+    driver_figure,
+    effect_figure,
+    interval_figure,
+    residual_figure,
+    search_figure,
+)
 from heteroscope.plots.fold import fold_figure
 from heteroscope.plots.heatmaps import diagram_array
 from heteroscope.plots.maps import phase_maps
@@ -37,15 +45,19 @@ __all__ = [
     "PURPLE",
     "SKY",
     "VERMILION",
+    "calibration_figure",
     "critical_difference_figure",
     "diagonal_figure",
     "diagonal_slices",
     "diagram_array",
+    "driver_figure",
     "edges",
+    "effect_figure",
     "epistemic_figure",
     "evidence_figure",
     "fold_figure",
     "house_style",
+    "interval_figure",
     "logit_axis",
     "new_figure",
     "penalty_law_figure",
@@ -53,7 +65,9 @@ __all__ = [
     "plain_log_axis",
     "posterior_figure",
     "posterior_maps",
+    "residual_figure",
     "save_figure",
     "schematic",
     "score_time_figure",
+    "search_figure",
 ]

@@ -140,10 +140,15 @@ def _plain(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _numbers(values: Shaped[np.ndarray, "..."]) -> Any:
     """Return numbers as lists with few digits; null where they are not finite."""
-    return [_numbers(part) for part in values] if values.ndim else _number(values.item())
+    return _rounded(values.tolist())
 
 
-def _number(value: float) -> float | int | None:
+def _rounded(values: Any) -> Any:
+    """Return a number, or numbers in lists, with few digits."""
+    return [_rounded(value) for value in values] if isinstance(values, list) else _number(values)
+
+
+def _number(value: float | int) -> float | int | None:
     """Return a number with few digits; None if it is not finite."""
     if isinstance(value, int):
         return value

@@ -156,13 +156,13 @@ function addOddRows() {
   if (!DATA.rows && !DATA.far) return;
   const parts = [];
   if (DATA.rows) {
-    parts.push(html("h3", {}, "Missed by far"));
+    parts.push(html("h3", {}, "Missed by far (the most extreme)"));
     parts.push(DATA.missed.length ? table(["row", `${UNIT}`, "predicted mean", "std", "(y − mean) / std", "expected number of such rows"],
-      DATA.missed.map((row) => [lookedUp(row.number), numberText(row.y), numberText(row.mean), numberText(row.std), numberText(row.score), numberText(row.chance, 2)]))
+      DATA.missed.map((row) => [lookedUp(row.number), numberText(row.y), numberText(row.mean), numberText(row.std), numberText(row.score), row.chance > 0 ? numberText(row.chance, 2) : "< 10⁻¹⁰"]))
       : html("p", { class: "prose" }, "None: no held-out row is missed by more than can happen among so many."));
   }
   if (DATA.far) {
-    parts.push(html("h3", { style: "margin-top: 1rem" }, "Far from the other rows"));
+    parts.push(html("h3", { style: "margin-top: 1rem" }, "Far from the other rows (the farthest)"));
     parts.push(DATA.far.length ? table(["row", "distance / typical distance", "most unusual input", "its value", "std from its mean"],
       DATA.far.map((row) => [lookedUp(row.number), numberText(row.distance), row.input, numberText(row.value), numberText(row.deviation)]))
       : html("p", { class: "prose" }, "None: every row has others near it."));

@@ -1,0 +1,179 @@
+"""`heteroscope diagnose`: judge anyone's forecasts, or a fitted model, and write the report."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heteroscope.cli.one_line_errors import OneLineCommand
+from heteroscope.cli.output_files import refuse_unwritable
+from heteroscope.cli.printing import print_diagnosis, terminal_width, until_reader_leaves
+from heteroscope.core import InputError, printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_EXAMPLE = """\b
+Examples:
+  heteroscope diagnose forecasts.csv --target y --mean m --std s
+  heteroscope diagnose new.csv --target y --mean m --std s --train train.csv --report page.html
+  heteroscope diagnose forecasts.csv --target y --lower low --upper high --coverage 0.9
+  heteroscope diagnose forecasts.csv --target y --quantile 0.05=q05 --quantile 0.5=q50 --quantile 0.95=q95
+  heteroscope diagnose model --table table.csv --report page.html
+"""
+_COLUMN_OPTIONS = ("mean", "std", "lower", "upper")
+
+
+@click.command(cls=OneLineCommand, epilog=_EXAMPLE)
+@click.argument("forecasts", type=click.Path(path_type=Path))
+@click.option("--target", help="The column with what happened.")
+@click.option("--mean", help="The column of predicted means.")
+@click.option("--std", help="The column of predicted standard deviations.")
+@click.option("--lower", help="The column of lower ends of intervals.")
+@click.option("--upper", help="The column of upper ends of intervals.")
+@click.option("--coverage", type=float, default=0.9, show_default=True, help="Probability of these intervals.")
+@click.option(
+    "--quantile", "quantiles", multiple=True, help="A probability and the column of this quantile, such as 0.05=q05."
+)
+@click.option("--weight", help="A column of weights of the rows.")
+@click.option(
+    "--train",
+    type=click.Path(path_type=Path),
+    help="Forecasts of the training rows, with the same columns: they tell whether the std was memorised.",
+)
+@click.option("--table", type=click.Path(path_type=Path), help="For a model folder: rows on which to explain it.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page with the evidence to this .html file.")
+@click.option("--title", help="Title of the page.")
+def diagnose(
+    forecasts: Path,
+    target: str | None,
+    coverage: float,
+    quantiles: tuple[str, ...],
+    weight: str | None,
+    train: Path | None,
+    table: Path | None,
+    report: Path | None,
+    title: str | None,
+    quiet: bool,
+    **columns: str | None,
+) -> None:
+    """Judge FORECASTS of new rows: can they be trusted, and is their std real or memorised?
+
+    FORECASTS is a table of rows that the forecasting model was not trained on, with what happened and what was
+    predicted: by any model, of any library. Give --mean and --std, or --lower and --upper, or --quantile several times.
+    Or it is the folder of a model that `heteroscope fit` has written: then its own held-out rows are shown, and with
+    --table what drives its mean and its std.
+    """
+    if report is not None:
+        refuse_unwritable(report)
+    if forecasts.is_dir():
+        options = {**columns, "target": target, "weight": weight, "train": train, "quantile": quantiles}
+        given = [name for name, value in options.items() if value]
+        if given:
+            raise InputError(
+                f"--{given[0]} is for a table of forecasts, and {forecasts} is a model folder: leave it out"
+            )
+        _diagnose_model(forecasts, table, report, title)
+        return
+    if table is not None:
+        raise InputError(f"--table is for a model folder, and {forecasts} is not one: leave it out")
+    if target is None:
+        raise InputError("--target is missing: name the column with what happened")
+    from heteroscope.data import read_table
+    from heteroscope.explanation import diagnose as diagnose_forecasts
+
+    named = {name: column for name, column in columns.items() if column is not None}
+    levels = _quantile_columns(quantiles)
+    found = diagnose_forecasts(
+        **_forecast(read_table(forecasts), forecasts, target, named, levels),
+        coverage=coverage,
+        sample_weight=None if weight is None else _numbers(read_table(forecasts), forecasts, weight),
+        train=None if train is None else _forecast(read_table(train), train, target, named, levels),
+        target_name=target,
+    )
+    if report is not None:
+        found.report(report, title=title)
+    with until_reader_leaves():
+        click.echo(found.text(terminal_width()))
+        _say_where(report)
+
+
+def _diagnose_model(folder: Path, table: Path | None, report: Path | None, title: str | None) -> None:
+    """Print the diagnosis of a fitted model, and write its report."""
+    from heteroscope.data import read_table
+    from heteroscope.model_files import load_bundle
+
+    bundle = load_bundle(folder)
+    if not hasattr(bundle.model, "diagnose"):
+        raise InputError(
+            f"{folder} holds a {type(bundle.model).__name__}, which keeps no held-out rows: give a table of forecasts"
+        )
+    frame = None
+    if table is not None:
+        if bundle.encoder is None:
+            raise InputError(f"{folder} was not fitted to a table file: use `model.report(path, X, y)` in Python")
+        frame = read_table(table, text=bundle.encoder.text_columns)
+    if report is not None:
+        write_model_report(bundle.model, bundle.encoder, frame, report, title)
+    with until_reader_leaves():
+        print_diagnosis(bundle.model)
+        _say_where(report)
+
+
+def write_model_report(model: Any, encoder: Any, frame: "pd.DataFrame | None", path: Path, title: str | None) -> None:
+    """Write the page of a model; with its encoder, inputs have the names of the table's columns."""
+    from heteroscope.explanation import explain
+    from heteroscope.report import write_fit_report
+
+    if encoder is None:
+        write_fit_report(explain(model), path, title=title)
+        return
+    columns = {column.name: list(column.feature_names) for column in encoder.columns}
+    rows: dict[str, Any] = {}
+    if frame is not None:
+        from heteroscope.cli.table_features import named_features
+
+        rows = {"X": named_features(encoder, frame), "y": encoder.targets(frame)}
+    write_fit_report(explain(model, **rows, target_name=encoder.target, columns=columns), path, title=title)
+
+
+def _say_where(report: Path | None) -> None:
+    if report is not None:
+        click.echo(f"\nThe report is {printable(str(report))}")
+
+
+def _quantile_columns(quantiles: Sequence[str]) -> dict[float, str]:
+    """Return the column of each quantile, from texts such as 0.05=q05."""
+    found: dict[float, str] = {}
+    for text in quantiles:
+        level, equals, column = text.partition("=")
+        try:
+            found[float(level)] = column
+        except ValueError:
+            equals = ""
+        if not equals or not column:
+            raise InputError(f"--quantile {text} is no probability and column: write it as 0.05=q05")
+    return found
+
+
+def _forecast(
+    frame: "pd.DataFrame", path: Path, target: str, columns: Mapping[str, str], quantiles: Mapping[float, str]
+) -> dict[str, Any]:
+    """Return the arguments of `heteroscope.diagnose` that describe the forecasts of a table."""
+    found: dict[str, Any] = {"y": _numbers(frame, path, target)}
+    found |= {name: _numbers(frame, path, column) for name, column in columns.items()}
+    if quantiles:
+        found["quantiles"] = {level: _numbers(frame, path, column) for level, column in quantiles.items()}
+    return found
+
+
+def _numbers(frame: "pd.DataFrame", path: Path, column: str) -> Any:
+    """Return a column of numbers; raise an `InputError` that names the columns if it is absent or holds others."""
+    import pandas as pd
+
+    if column not in frame:
+        raise InputError(f"{path} has no column {column!r}: choose one of {', '.join(map(repr, frame.columns))}")
+    if not pd.api.types.is_numeric_dtype(frame[column]):
+        raise InputError(f"the column {column!r} of {path} holds no numbers: name another, or correct it")
+    return frame[column].to_numpy(dtype=float)
