@@ -2,17 +2,25 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
+from heteroscope.cli.printing import print_diagnosis, print_path, terminal_width, until_reader_leaves, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
-from heteroscope.cli.table_features import named_features, print_notes
-from heteroscope.core import InputError, defaults, printable
+from heteroscope.cli.table_features import (
+    fit_encoder,
+    fit_options,
+    named_features,
+    print_look,
+    print_notes,
+    read_user_table,
+    take_table_options,
+)
+from heteroscope.core import InputError, Parameter, defaults, printable
 
 if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
@@ -24,6 +32,8 @@ _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
   heteroscope fit table.parquet --target price --out model --missing impute --seed 0
+  heteroscope fit sales.xlsx --target price --out model --drop id,note --dates cycles
+  zcat big.csv.gz | heteroscope fit - --target price --out model
   heteroscope fit table.csv --target price --out model --rho 0.9 --gamma 0.1
   heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --seed 0 --store flux-run
 """
@@ -48,22 +58,9 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--target", required=True, help="The column to predict; all other columns are features.")
+@click.option("--target", required=True, help="The column to predict.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "impute"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with missing values.",
-)
-@click.option(
-    "--unknown",
-    type=click.Choice(["refuse", "zeros"]),
-    default="refuse",
-    show_default=True,
-    help="What `predict` does with a category that is not in these rows.",
-)
+@fit_options
 @click.option("--rho", type=float, help="With --gamma: fit at this point instead of searching.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point instead of searching.")
 @_estimator_option(
@@ -89,35 +86,33 @@ def fit(
     out: Path,
     epochs: float | None,
     store: Path | None,
-    missing: Literal["refuse", "impute"],
-    unknown: Literal["refuse", "zeros"],
     rho: float | None,
     gamma: float | None,
     whole_path: bool,
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
+    """Fit a model to TABLE (.csv, .tsv, .csv.gz, .parquet, .xlsx, or - for standard input) and write it to a folder.
 
     Searches the diagonal rho = 1 - gamma and a few points off it by cross-validation, unless --rho and --gamma name a
     point, and prints whether the predictions can be trusted, how good they are and what to do. A folder of Parquet or
     ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
     """
+    options = take_table_options(parameters)
     given = {name: value for name, value in parameters.items() if value is not None}
     if (rho is None) != (gamma is None):
         raise InputError("--rho and --gamma name a point together: give both, or neither to search for it")
     unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
     if unused:
         raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
-    from heteroscope.data import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import check_destination
 
     refuse_unwritable(check_destination(out))
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
-        if missing == "impute" or "cv" in given:
-            raise InputError("--missing impute and --folds are for tables: leave them out for a stream")
+        for option in [*options.given(), *(["cv"] if "cv" in given else [])]:
+            raise InputError(Parameter(option), " is for tables: leave it out for a stream")
         stream = open_stream_at(table, target)
         settings = stream_settings(table, stream, epochs, given)
         if rho is None or gamma is None:
@@ -128,8 +123,9 @@ def fit(
         return
     if epochs is not None or store is not None:
         raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
-    frame = read_table(table)
-    encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
+    frame = read_user_table(table, options.reading)
+    encoder = fit_encoder(frame, target, options.columns)
+    print_look(frame, encoder, terminal_width())
     features, y = named_features(encoder, frame), encoder.targets(frame)
     if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)

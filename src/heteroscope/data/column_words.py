@@ -8,6 +8,7 @@ from jaxtyping import Bool
 
 from heteroscope.core import InputError, Parameter
 
+
 class ColumnError(InputError):
     """A column that cannot be used as it is.
 
