@@ -49,7 +49,9 @@ from heteroscope.core.identity import (
     same_identity,
     settings_of,
     table_file,
+    without_later_settings,
 )
+from heteroscope.core.number_texts import number_text
 from heteroscope.core.progress import Progress, progress_bar, shifted
 from heteroscope.core.provenance import Provenance, computed_with, describe_provenance, warn_of_mixture
 from heteroscope.core.regularisation import (
@@ -121,6 +123,7 @@ __all__ = [
     "logits_from_alpha_beta",
     "make_folder",
     "named_set",
+    "number_text",
     "open_regular",
     "parse_json",
     "parse_object",
@@ -150,6 +153,7 @@ __all__ = [
     "table_file",
     "warn_of_damage",
     "warn_of_mixture",
+    "without_later_settings",
     "write_mark",
     "write_sealed",
     "write_sealed_arrays",

@@ -3,7 +3,16 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heteroscope.distributions.predictive import check_levels, frozen, interval_levels, quantiles
+from heteroscope.distributions.predictive import (
+    LARGEST_LOG_STD,
+    check_levels,
+    exponentiated,
+    frozen,
+    interval_levels,
+    log_moments,
+    lognormal_moments,
+    quantiles,
+)
 
 if TYPE_CHECKING:
     from heteroscope.distributions import metrics, student_t
@@ -18,12 +27,16 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LARGEST_LOG_STD",
     "check_levels",
     "dirichlet_energy",
     "evaluate",
+    "exponentiated",
     "frozen",
     "geometric_complexity",
     "interval_levels",
+    "log_moments",
+    "lognormal_moments",
     "mean_mse",
     "metrics",
     "neg_nll_scorer",

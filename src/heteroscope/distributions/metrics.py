@@ -1,9 +1,9 @@
 """Score a predicted mean and standard deviation: functions of arrays that return one number each.
 
 All metrics have the signature `metric(y, mean, std, *, sample_weight=None)`; `metric(y, forecast)` takes a frozen
-`scipy.stats.norm` or `scipy.stats.t` instead of mean and std. With weights, averages over rows are weighted averages,
-and rows of weight zero are ignored. NaN in an input that a metric uses gives NaN. A std of zero is the limit std -> 0:
-the forecast is a single value.
+`scipy.stats.norm`, `scipy.stats.t` or `scipy.stats.lognorm` instead of mean and std. With weights, averages over rows
+are weighted averages, and rows of weight zero are ignored. NaN in an input that a metric uses gives NaN. A std of zero
+is the limit std -> 0: the forecast is a single value.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from heteroscope.core import InputError, error_text
 from heteroscope.distributions import student_t as student
+from heteroscope.distributions.predictive import lognormal_moments
 from heteroscope.distributions.sklearn_internals import AcceptsSampleWeight
 
 N_ECE_LEVELS = 100  # quantiles that `ece` averages over: as fine as coverage in per cent
@@ -36,7 +37,7 @@ def mean_mse(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -61,7 +62,7 @@ def rmse(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -87,7 +88,7 @@ def std_mse(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -113,7 +114,7 @@ def ece(y: ArrayLike, mean: Forecast, std: ArrayLike | None = None, *, sample_we
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -145,7 +146,7 @@ def squared_score(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -171,7 +172,7 @@ def nll(y: ArrayLike, mean: Forecast, std: ArrayLike | None = None, *, sample_we
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -197,7 +198,7 @@ def nll_by_row(y: ArrayLike, mean: Forecast, std: ArrayLike | None = None) -> Fl
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
 
@@ -216,14 +217,15 @@ def crps(
 
     CRPS = integral over t of (F(t) - [t >= y])^2, where F is the forecast's cumulative distribution. For a Gaussian
     with r = y - mean and z = r / std it is r (2 Phi(z) - 1) + std (2 phi(z) - 1 / sqrt(pi)); it tends to |r| as
-    std -> 0.
+    std -> 0. For a lognormal with the moments m and s of the logarithm and Z = (log y - m) / s it is
+    y (2 Phi(Z) - 1) - 2 exp(m + s^2 / 2) (Phi(Z - s) + Phi(s / sqrt(2)) - 1).
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -246,7 +248,7 @@ def crps_by_row(y: ArrayLike, mean: Forecast, std: ArrayLike | None = None) -> F
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
 
@@ -275,7 +277,7 @@ def interval_coverage(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     coverage : float, default=0.9
@@ -308,7 +310,7 @@ def interval_width(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     coverage : float, default=0.9
@@ -322,7 +324,7 @@ def interval_width(
         The width, in the units of the target; of two forecasts with the right coverage, the narrower is better.
     """
     rows = _Rows.of(y, mean, std, sample_weight)
-    return rows.average(2 * rows.half_width(coverage) * rows.scale)
+    return rows.average(rows.width(coverage))
 
 
 def sharpness(
@@ -335,7 +337,7 @@ def sharpness(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -367,7 +369,7 @@ def evaluate(
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -389,7 +391,7 @@ def pit(y: ArrayLike, mean: Forecast, std: ArrayLike | None = None) -> Float64[n
     y : array-like of shape (n_rows,)
         Targets.
     mean : array-like of shape (n_rows,) or frozen scipy distribution
-        Predicted means; or a `scipy.stats.norm` or `scipy.stats.t`, which has its own std.
+        Predicted means; or a `scipy.stats.norm`, `t` or `lognorm`, which has its own std.
     std : array-like of shape (n_rows,), default=None
         Predicted standard deviations; None if `mean` is a distribution.
 
@@ -543,12 +545,14 @@ neg_std_mse_scorer = StdScorer(std_mse)
 
 
 class _Rows(NamedTuple):
-    """Validated inputs: residual = y - mean, z = residual / scale (0 / 0 is 0), positive weights with sum one.
+    """Validated inputs: z = (y - centre) / scale (0 / 0 is 0), positive weights with sum one.
 
-    For a Gaussian, scale = std and df = inf.
+    For a Gaussian, scale = std and df = inf. For a lognormal, centre and scale are those of log y in z, and y has the
+    given mean and std.
     """
 
-    residual: Float64[np.ndarray, " row"]
+    y: Float64[np.ndarray, " row"]
+    mean: Float64[np.ndarray, " row"]
     std: Float64[np.ndarray, " row"]
     scale: Float64[np.ndarray, " row"]
     df: Float64[np.ndarray, " row"]
@@ -559,11 +563,18 @@ class _Rows(NamedTuple):
     def of(cls, y: ArrayLike, mean: Forecast, std: ArrayLike | None, sample_weight: ArrayLike | None) -> "_Rows":
         """Validate what a metric was given."""
         target = _vector("y", y)
+        kind: type[_Rows] = cls
         if isinstance(mean, rv_frozen):
             if std is not None:
                 raise InputError("a frozen distribution has its own std: leave std out")
-            df, centre, scale = _parameters(mean, len(target))
-            spread = student.std(df, scale)
+            if getattr(mean.dist, "name", None) == "lognorm":
+                kind = _LogRows
+                df = np.full(len(target), np.inf)
+                log_centre, scale = _lognormal_parameters(mean, len(target))
+                centre, spread = lognormal_moments(log_centre, scale)
+            else:
+                df, centre, scale = _parameters(mean, len(target))
+                spread = student.std(df, scale)
         elif std is None:
             raise InputError("std is missing: pass a mean and a std per row, or a frozen scipy.stats.norm or t")
         else:
@@ -574,13 +585,20 @@ class _Rows(NamedTuple):
             raise InputError("y, mean and std have {}, {} and {} rows: pass equally many of each".format(*sizes))
         if np.any(spread < 0):
             raise InputError(f"std is negative in {np.sum(spread < 0)} rows: pass standard deviations, not their logs")
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            residual = target - centre
+            if kind is _LogRows:  # a target that is not positive lies below every quantile
+                residual = np.where(target > 0, np.log(np.maximum(target, 0.0)), -np.inf) - log_centre
+                residual = np.where(np.isnan(target), np.nan, residual)
+            z = np.where((scale == 0) & (residual == 0), 0.0, residual / scale)
         weight = _normalised(sample_weight, len(target))
         counted = weight > 0
-        parts = (np.subtract(target, centre), spread, scale, df, weight)
-        residual, spread, scale, df, weight = (part[counted] for part in parts)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            z = np.where((scale == 0) & (residual == 0), 0.0, residual / scale)
-        return cls(residual, spread, scale, df, z, weight)
+        return kind(*(part[counted] for part in (target, centre, spread, scale, df, z, weight)))
+
+    @property
+    def residual(self) -> Float64[np.ndarray, " row"]:
+        """The error of the mean, y - mean."""
+        return self.y - self.mean
 
     def average(self, values: Float64[np.ndarray, " row"]) -> float:
         """Return the weighted average over rows."""
@@ -597,6 +615,10 @@ class _Rows(NamedTuple):
         level = (1 + coverage) / 2
         gaussian = np.full(len(self.df), ndtri(level))
         return self._either(gaussian, lambda heavy: student.quantile(level, self.df[heavy]))
+
+    def width(self, coverage: float) -> Float64[np.ndarray, " row"]:
+        """Return the width of each row's central interval."""
+        return 2 * self.half_width(coverage) * self.scale
 
     def surprise(self) -> Float64[np.ndarray, " row"]:
         """Return the negative log likelihood of each row."""
@@ -620,20 +642,52 @@ class _Rows(NamedTuple):
         return gaussian
 
 
+class _LogRows(_Rows):
+    """The same for lognormal forecasts: z = (log y - m) / s, and `scale` is s."""
+
+    def width(self, coverage: float) -> Float64[np.ndarray, " row"]:
+        """Return exp(m + q s) - exp(m - q s) of each row."""
+        middle = np.exp(np.log(self.mean) - 0.5 * self.scale**2)
+        return 2 * middle * np.sinh(self.half_width(coverage) * self.scale)
+
+    def surprise(self) -> Float64[np.ndarray, " row"]:
+        """Return log y + log s + z^2 / 2 + log(2 pi) / 2 of each row; infinity for targets that are not positive."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = super().surprise() + np.log(np.maximum(self.y, 0.0))
+        return np.where(self.y > 0, found, np.where(np.isnan(self.y), np.nan, np.inf))
+
+    def distance(self) -> Float64[np.ndarray, " row"]:
+        """Return the CRPS of each row (Baran & Lerch 2015)."""
+        spread = ndtr(self.z - self.scale) + ndtr(self.scale / np.sqrt(2)) - 1.0
+        return self.y * (2 * ndtr(self.z) - 1.0) - 2 * self.mean * spread
+
+
+def _lognormal_parameters(forecast: rv_frozen, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and std of the logarithm of a frozen lognormal, one of each per row."""
+    found = {"loc": 0.0, "scale": 1.0} | dict(zip(("s", "loc", "scale"), forecast.args, strict=False)) | forecast.kwds
+    if np.any(np.asarray(found["loc"]) != 0):
+        raise InputError("a shifted lognormal has no metrics here: pass a scipy.stats.lognorm with loc=0")
+    log_std, scale = (_per_row(np.asarray(found[name], np.float64), n_rows) for name in ("s", "scale"))
+    return np.log(scale), log_std
+
+
 def _parameters(forecast: rv_frozen, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return df, mean and scale of a frozen Gaussian or Student-t, one of each per row."""
     kind: str = getattr(forecast.dist, "name", "unnamed")
     names = {"norm": ("loc", "scale"), "t": ("df", "loc", "scale")}.get(kind)
     if names is None:
-        raise InputError(f"the distribution {kind!r} has no metrics here: pass a scipy.stats.norm or scipy.stats.t")
+        raise InputError(f"the distribution {kind!r} has no metrics here: pass a scipy.stats.norm, t or lognorm")
     found = {"df": np.inf, "loc": 0.0, "scale": 1.0} | dict(zip(names, forecast.args, strict=False)) | forecast.kwds
-    df, mean, scale = (
-        np.broadcast_to(value, (n_rows,)) if np.ndim(value) == 0 else value
-        for value in (np.asarray(found[name], np.float64) for name in ("df", "loc", "scale"))
-    )
-    if not df.shape == mean.shape == scale.shape == (n_rows,):
-        raise InputError(f"y has {n_rows} rows and the forecast has other shapes: pass one distribution per row")
+    df, mean, scale = (_per_row(np.asarray(found[name], np.float64), n_rows) for name in ("df", "loc", "scale"))
     return df, mean, scale
+
+
+def _per_row(array: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return a parameter of a distribution as one float per row."""
+    array = np.broadcast_to(array, (n_rows,)) if array.ndim == 0 else array
+    if array.shape != (n_rows,):
+        raise InputError(f"y has {n_rows} rows and the forecast has other shapes: pass one distribution per row")
+    return array
 
 
 def _vector(name: str, values: ArrayLike) -> Float64[np.ndarray, " row"]:

@@ -15,7 +15,9 @@ class FieldKind(Enum):
     POSITIVE = auto()  # finite float above 0
     LIMIT = auto()  # float above 0, or infinity
     SHARE = auto()  # float between 0 and 1
+    TARGET = auto()  # "none" or "log": what the networks predict
     INTEGER = auto()  # int of at least 0
+    INTEGERS = auto()  # tuple of ints of at least 0
     NUMBERS = auto()  # tuple of floats
     NUMBERS_BY_NAME = auto()  # dictionary of floats
     COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`

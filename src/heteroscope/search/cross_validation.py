@@ -95,6 +95,22 @@ def cross_validate(
     return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
 
 
+def stack_points(points: Sequence[Point]) -> Point:
+    """Return the first point with the members of all of them on every fold, which all must have been evaluated on.
+
+    Training metrics, observables and status stay those of the first point.
+    """
+    columns = zip(*(point.results for point in points), strict=True)
+    results = tuple(
+        column[0]._replace(
+            means=np.concatenate([result.means for result in column]),
+            stds=np.concatenate([result.stds for result in column]),
+        )
+        for column in columns
+    )
+    return points[0]._replace(results=results)
+
+
 def average_held_out(parts: Sequence[HeldOut], n_rows: Sequence[int]) -> HeldOut:
     """Average what the held-out rows of several folds say, each fold by its number of rows."""
     return HeldOut(*(float(np.average(values, weights=n_rows)) for values in zip(*parts, strict=True)))

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from heteroscope.data import Rows
+from heteroscope.distributions import lognormal_moments
 from heteroscope.phases import HeldOutRows, Verdict, judge
 from heteroscope.search.folds import Folds, held_rows
 
@@ -34,7 +35,9 @@ def held_out_rows(
     return HeldOutRows(held.y, mean, std, held.weight, fold, None if given is None else _row_numbers(held, given))
 
 
-def judge_folds(folds: Folds, held: HeldOutRows | None, std_scale: float = 1.0, df: float = np.inf) -> Verdict | None:
+def judge_folds(
+    folds: Folds, held: HeldOutRows | None, std_scale: float = 1.0, df: float = np.inf, lognormal: bool = False
+) -> Verdict | None:
     """Judge predictions of the held-out rows; None if there are no such rows.
 
     Parameters
@@ -47,6 +50,8 @@ def judge_folds(folds: Folds, held: HeldOutRows | None, std_scale: float = 1.0, 
         Factor that made the networks' std that of the rows.
     df : float, default=infinity
         Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
+    lognormal : bool, default=False
+        Whether the predictions are lognormal; the constant model then is, too.
 
     Returns
     -------
@@ -55,13 +60,16 @@ def judge_folds(folds: Folds, held: HeldOutRows | None, std_scale: float = 1.0, 
     """
     if held is None:
         return None
-    centres = np.array([np.average(fold.training.y, weights=fold.training.weight) for fold in folds])
+    training = [fold.training.logged() if lognormal else fold.training for fold in folds]
+    centres = np.array([np.average(rows.y, weights=rows.weight) for rows in training])
     spreads = [
-        np.sqrt(np.average((fold.training.y - centre) ** 2, weights=fold.training.weight))
-        for fold, centre in zip(folds, centres, strict=True)
+        np.sqrt(np.average((rows.y - centre) ** 2, weights=rows.weight))
+        for rows, centre in zip(training, centres, strict=True)
     ]
     constant = centres[held.fold], np.array(spreads)[held.fold]
-    return judge(held.y, held.mean, held.std, *constant, held.weight, held.number, std_scale, df)
+    if lognormal:
+        constant = lognormal_moments(*constant)
+    return judge(held.y, held.mean, held.std, *constant, held.weight, held.number, std_scale, df, lognormal)
 
 
 def _row_numbers(rows: Rows, given: Rows) -> Int[np.ndarray, " row"]:
