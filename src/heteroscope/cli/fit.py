@@ -1,5 +1,6 @@
 """`heteroscope fit`: fit a model to a table or a stream and write it to a folder."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # Parameters that only the search has.
 _SEARCH_ONLY = {
+    "conformal": "--conformal or --set-aside",
     "selection": "--selection",
     "family": "--family",
     "target_scale": "--target-scale",
@@ -77,6 +79,17 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 )
 @_estimator_option("--family", "family", "auto", type=_FAMILIES, help=_FAMILY_HELP)
 @_estimator_option("--target-scale", "target_scale", "auto", type=_SCALES, help=_SCALE_HELP)
+@click.option(
+    "--conformal",
+    is_flag=True,
+    default=None,
+    help="Give intervals with a guaranteed coverage, from the folds' held-out rows.",
+)
+@click.option(
+    "--set-aside",
+    type=float,
+    help="Like --conformal, from this share of the rows, which nothing else uses: the strictest guarantee.",
+)
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
@@ -110,6 +123,8 @@ def fit(
     """
     options = take_table_options(parameters)
     given = {name: value for name, value in parameters.items() if value is not None}
+    if "set_aside" in given:
+        given["conformal"] = given.pop("set_aside")
     if (rho is None) != (gamma is None):
         raise InputError("--rho and --gamma name a point together: give both, or neither to search for it")
     unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
@@ -165,6 +180,9 @@ def _save_and_print(
             if not whole_path:
                 click.echo("All points: --path, or `cv_results_` of the loaded model.")
         click.echo()
+        conformal = getattr(model, "conformal_", None)
+        if conformal is not None:
+            click.echo(textwrap.fill(f"Note: {conformal.text()}.", terminal_width(), break_on_hyphens=False))
         if encoder is not None:
             print_notes(encoder)
         click.echo(f"The model is in {printable(str(out))}")

@@ -35,11 +35,11 @@ def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
             with partial.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
                 frame.to_excel(book, index=labelled)
         else:
-            separator, packed = (
-                "\t" if name.endswith((".tsv", ".tsv.gz")) else ",",
-                "gzip" if name.endswith(".gz") else None,
-            )
-            frame.to_csv(partial, index=labelled, sep=separator, compression=packed)
+            separator = "\t" if name.endswith((".tsv", ".tsv.gz")) else ","
+            if name.endswith(".gz"):
+                frame.to_csv(partial, index=labelled, sep=separator, compression="gzip")
+            else:
+                frame.to_csv(partial, index=labelled, sep=separator, compression=None)
 
 
 def write_text(text: str, path: Path) -> None:
