@@ -1,5 +1,6 @@
 """`heteroscope fit`: points, searches, and one line for every table, setting and place that cannot be."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,8 +8,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
-from heteroscope import load_model
+from heteroscope import cli, load_model
 from heteroscope.cli.predict import ADDED
 from heteroscope.core import defaults
 from heteroscope.core.auto_rules import resolve_batch_size
@@ -160,6 +162,63 @@ def test_missing_values_are_imputed_by_choice(tmp_path):
     result = run(*words, "--missing", "impute")
     assert result.exit_code == 0
     assert "filled with" in result.stdout
+
+
+def test_a_table_of_real_life_passes_with_the_choices_that_are_offered_and_predict_repeats_them(tmp_path):
+    frame = table(
+        orderId=[f"A-{k}" for k in range(20)],
+        day=[f"{k + 1}.5.2024" for k in range(20)],
+        price=[f"${k},000.50" for k in range(1, 21)],
+        note=[f"a remark {k}" for k in range(20)],
+        a=[None, *range(19)],
+    )
+    words = ["fit", csv(tmp_path, frame), "--target", "y", "--out", tmp_path / "m", *POINT]
+    failed = run(*words)
+    assert failed.exit_code == 1
+    head, *problems, offered = failed.stderr.splitlines()
+    assert head == "Error: the table has 3 problems:"
+    assert len(problems) == 3
+    assert offered == "  To use it as it is: --missing impute --dates days --drop note"
+    choices = offered.split(": ")[1].split()
+    result = run(*words, *choices)
+    assert result.exit_code == 0, result.output
+    assert "column 'orderId' is an identifier" in result.stdout
+    assert "Before the fit" not in result.stdout
+    later = frame.drop(columns=["note", "y", "orderId"])
+    (tmp_path / "later.tsv").write_text(later.to_csv(index=False, sep="\t"))
+    predicted = run("predict", tmp_path / "m", tmp_path / "later.tsv")
+    assert predicted.exit_code == 0, predicted.output
+    piped = CliRunner().invoke(cli.main, ["predict", str(tmp_path / "m"), "-"], input=later.to_csv(index=False))
+    assert piped.stdout == predicted.stdout
+    mean = load_model(tmp_path / "m").predict(later)
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(piped.stdout))["mean"], mean, rtol=1e-12)
+
+
+def test_a_table_from_standard_input_is_fitted_after_a_look_at_it(tmp_path):
+    text = table(number=range(20), y=[*range(19), 1e6]).to_csv(index=False)
+    words = ["fit", "-", "--target", "y", "--out", str(tmp_path / "m"), *POINT]
+    result = CliRunner().invoke(cli.main, words, input=text)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("Before the fit:\n- ")
+    assert "column 'number' may only number the rows" in result.stderr
+    assert max(map(len, result.stderr.splitlines())) <= 80
+    same = [word if word != "-" else str(tmp_path / "t.csv") for word in words]
+    (tmp_path / "t.csv").write_text(text)
+    assert run(*same, "--drop", "number", "--features", "a,number").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--drop", "tuwn"], "--drop names 'tuwn', which is no column (did you mean 'town'?)"),
+        (["--features", "y"], "--features names the target"),
+        (["--sheet", "a"], "--sheet a is for Excel files"),
+        (["--max-categories", "1"], "--max-categories 1): group"),
+        (["--thousands", "ab"], "--thousands ab cannot separate thousands"),
+    ],
+)
+def test_choices_of_columns_that_cannot_be(fitted, tmp_path, words, complaint):
+    assert complaint in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT, *words)
 
 
 # Each: what is in the table, and a word of the line that refuses it (None: there is a result).

@@ -98,7 +98,7 @@ def test_places_that_cannot_be(fitted, tmp_path):
     assert "not a model folder" in refused("predict", tmp_path / "no", path)
     assert "does not exist" in refused("predict", folder, tmp_path / "no.csv")
     assert "lacks column 'a'" in refused("predict", folder, csv(tmp_path, table()[["town"]]))
-    assert ".parquet" in refused("predict", folder, path, "--out", tmp_path / "p.xlsx")
+    assert ".parquet" in refused("predict", folder, path, "--out", tmp_path / "p.txt")
     assert "the table itself" in refused("predict", folder, path, "--out", path)
     assert "--out" in refused("predict", folder, path, "--out", "/proc/p.csv")
 

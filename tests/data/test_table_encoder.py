@@ -3,12 +3,13 @@
 import datetime
 import decimal
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, TableError
 from heteroscope.data.table_encoder import TableEncoder
 
 Y = [1.0, 2.0, 3.0, 4.0]
@@ -221,6 +222,117 @@ def test_later_table_is_held_to_the_same_rules():
 )
 def test_tables_with_nothing_to_learn_from_are_refused(frame, message):
     refused(lambda: TableEncoder.fit(frame, "y"), message)
+
+
+def test_all_problems_of_a_table_are_told_at_once_with_the_choices_that_settle_them():
+    frame = table(
+        a=[1.0, None, 3.0, 4.0],
+        day=["2024-05-01", None, "2024-05-03", "2024-05-04"],
+        note=["a good one", "so so", "very bad", "never again"],
+        slip=[1.0, np.inf, 2.0, 3.0],
+        fine=[1, 2, 3, 5],
+    ).assign(y=[1.0, None, 2.0, 3.0])
+    with pytest.raises(TableError) as caught:
+        TableEncoder.fit(frame, "y")
+    error = pickle.loads(pickle.dumps(caught.value))
+    head, *problems, choices = error.lines(str, " ")
+    assert head == "the table has 6 problems:"
+    for text, words in zip(
+        problems,
+        ["'y' has 1 missing", "'a' has 1 mis", "'day' has 1", "'day' holds dates", "'note'", "inf"],
+        strict=True,
+    ):
+        assert words in text
+    assert choices == "to use it as it is: missing='impute' dates='days' drop=['note']"
+    assert str(error).count("(6)") == 1
+    assert "\n" not in str(error)
+    settled = frame.assign(y=Y, slip=1.5)
+    encoder = TableEncoder.fit(settled, "y", missing="impute", dates="days", drop=["note"])
+    assert encoder.feature_names == ("a", "day=days", "fine")
+    later = pd.DataFrame({"a": ["x"], "day": ["soon"], "fine": [np.inf]})
+    with pytest.raises(TableError, match=r"3 problems: \(1\) .*'a'.* \(2\) .*'day'.* \(3\) .*'fine'"):
+        encoder.features(later)
+
+
+def test_columns_are_chosen_by_name_also_between_commas():
+    frame = table(a=[1, 2, 3, 4], b=[2, 2, 3, 4], **{"c,d": [5, 2, 3, 4]})
+    assert TableEncoder.fit(frame, "y", drop=["a"]).feature_names == ("b", "c,d")
+    assert TableEncoder.fit(frame, "y", drop=["c,d"]).feature_names == ("a", "b")
+    assert TableEncoder.fit(frame, "y", features=["b, a"]).feature_names == ("a", "b")
+    assert TableEncoder.fit(frame, "y", features=["b", "a"], drop=["b"]).feature_names == ("a",)
+    refused(lambda: TableEncoder.fit(frame, "y", drop=["A"]), r"drop names 'A', which is no column \(did you mean 'a'")
+    refused(lambda: TableEncoder.fit(frame, "y", features=["a,e"]), "features names 'e'")
+    refused(lambda: TableEncoder.fit(frame, "y", features=["y"]), "names the target 'y'")
+    refused(lambda: TableEncoder.fit(frame, "y", features=["a"], drop=["a"]), "leave no column")
+
+
+def test_prices_are_numbers_and_the_sign_is_kept_in_mind():
+    price = ["$1,200.50", "$ 7", "-$3", "$2,000,000"]
+    encoder = TableEncoder.fit(table(price=price), "y")
+    np.testing.assert_array_equal(encoder.features(table(price=price))[:, 0], [1200.5, 7, -3, 2e6])
+    assert encoder.notes == ("column 'price' is read as numbers without the sign $",)
+    np.testing.assert_array_equal(encoder.features(pd.DataFrame({"price": [5.5]})), [[5.5]])
+    refused(lambda: encoder.features(pd.DataFrame({"price": ["€7"]})), "'€7' in row 1")
+    assert TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict()))) == encoder
+    shares = table(a=[1, 2, 3, 5]).assign(y=["1.5 %", "2 %", "30%", "4 %"])
+    np.testing.assert_array_equal(TableEncoder.fit(shares, "y").targets(shares), [1.5, 2, 30, 4])
+    refused(lambda: TableEncoder.fit(table(price=["$1", "€2", "$3", "$4"]), "y"), "free text")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["1,5", "2", "1,5", "-0,25"], r"has decimal commas \('1,5' in row 1\).* decimal=','"),
+        (["1.200,5", "2", "1,5", None], r"has decimal commas \('1.200,5' in row 1\)"),
+        (["1,200", "2", "3", "4"], r"commas in its numbers \('1,200' in row 1\).* thousands=',' or decimal=','"),
+    ],
+)
+def test_commas_in_numbers_are_named_as_such(values, message):
+    refused(lambda: TableEncoder.fit(table(a=values, b=[1, 2, 3, 5]), "y", missing="impute"), message)
+    later = TableEncoder.fit(table(a=[1, 2, 3, 5]), "y", missing="impute")
+    refused(lambda: later.features(pd.DataFrame({"a": values})), message)
+
+
+@pytest.mark.parametrize(
+    ("values", "left_out"),
+    [
+        (["A-1", "A-2", "B-1", "C7"], True),
+        (["001", "002", "003", "004"], True),
+        (["550e8400-e29b", "6fa459ea-ee8a", "7d444840-9dc0", "0b1c"], True),
+        (["1", "2", "4", "8x"], False),
+        (["Oslo", "Bern", "Rome", "Kyiv"], False),
+        (["item 1", "item 2", "item 3", "item 4"], False),
+        (["A1", "A2", "A1", "A2"], False),
+    ],
+)
+def test_identifiers_are_left_out_with_a_note(values, left_out):
+    frame = table(a=[1, 2, 3, 5], code=values)
+    if left_out:
+        encoder = TableEncoder.fit(frame, "y")
+        assert encoder.feature_names == ("a",)
+        assert encoder.notes == ("column 'code' is an identifier, another one in each row, and is left out",)
+    elif len(set(values)) == 2:
+        assert len(TableEncoder.fit(frame, "y").feature_names) == 3
+    else:
+        refused(lambda: TableEncoder.fit(frame, "y"), "column 'code'")
+
+
+def test_dates_become_numbers_by_choice_and_survive_json():
+    frame = table(
+        day=["1.5.2024", "13.5.2024", "14.5.2024", "1.6.2024"], when=pd.date_range("2024", periods=4, freq="9h")
+    )
+    encoder = TableEncoder.fit(frame, "y", dates="cycles")
+    stored = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict(), allow_nan=False)))
+    assert stored == encoder
+    np.testing.assert_array_equal(stored.features(frame), encoder.features(frame))
+    np.testing.assert_array_equal(np.diff(encoder.features(frame)[:, 0]), [12, 1, 18])
+    assert encoder.notes[0] == (
+        "column 'day' becomes days since 1970-01-01, with the cycles of year and week (read with the day first)"
+    )
+    for damage in ({"holds": "age"}, {"order": "last"}, {"cycles": ["moon"]}, {"fill": "x"}):
+        state = encoder.to_dict()
+        state["columns"][0] |= damage
+        refused(lambda state=state: TableEncoder.from_dict(state), "no stored table encoding")
 
 
 def test_names_and_values_are_shown_escaped_and_short():

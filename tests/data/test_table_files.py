@@ -1,12 +1,15 @@
 """Files as users have them: what is read, and the one line that refuses the rest."""
 
+import gzip
+import io
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, TableWarning
 from heteroscope.data.table_files import read_table
 
 
@@ -173,6 +176,77 @@ def test_parquet_with_repeated_names_or_no_rows_is_refused(tmp_path):
     refused(tmp_path / "twice.parquet", "more than one column called 'a'")
     pd.DataFrame({"a": []}).to_parquet(tmp_path / "rows.parquet")
     refused(tmp_path / "rows.parquet", "no rows")
+
+
+def test_packed_text_tabs_and_an_open_file_give_the_same_frame(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, -2.25], "size, in m": ["x", "007"]})
+    frame.to_csv(tmp_path / "t.csv.gz", index=False)
+    frame.to_csv(tmp_path / "t.tsv", sep="\t", index=False)
+    frame.to_csv(tmp_path / "T.TSV.GZ", sep="\t", index=False, compression="gzip")
+    for name in ("t.csv.gz", "t.tsv", "T.TSV.GZ"):
+        pd.testing.assert_frame_equal(read_table(tmp_path / name), frame)
+    pd.testing.assert_frame_equal(read_table(io.BytesIO(frame.to_csv(index=False).encode())), frame)
+    with pytest.raises(InputError, match="standard input is empty"):
+        read_table(io.BytesIO())
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b"x" + b, lambda b: b[:20] + bytes(9) + b[29:]])
+def test_damaged_packed_text_is_refused(tmp_path, damage):
+    whole = gzip.compress(b"a,b\n" + b"1,2\n" * 100)
+    refused(write(tmp_path, damage(whole), "t.csv.gz"), r"t\.csv\.gz is not a whole gzip file")
+
+
+def test_quoted_decimal_commas_and_thousands_are_read_by_choice(tmp_path):
+    path = write(tmp_path, 'a,b\n"1.003,5",x\n"4,25",y\n5,z\n')
+    np.testing.assert_array_equal(read_table(path, decimal=",", thousands=".")["a"], [1003.5, 4.25, 5])
+    np.testing.assert_array_equal(read_table(write(tmp_path, "a;b\n1,003.5;2\n"), thousands=",")["a"], [1003.5])
+    for settings, message in (
+        ({"decimal": "x"}, "no decimal sign"),
+        ({"decimal": ",", "thousands": ","}, "cannot separate thousands"),
+        ({"sheet": "a"}, "is for Excel files"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_table(path, **settings)
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="decimal=',' is for text files"):
+        read_table(tmp_path / "t.parquet", decimal=",")
+
+
+def test_excel_is_read_as_text_files_are(tmp_path):
+    day = pd.to_datetime(["2024-05-31", None, "2024-06-01"])
+    frame = pd.DataFrame(
+        {"a": [1.5, np.nan, 3], "n": [1, 2, 3], "size": [38, "L", 40.0], "day": day, "code": ["01", "2", "3"]}
+    )
+    with pd.ExcelWriter(tmp_path / "t.xlsx") as book:
+        frame.to_excel(book, sheet_name="rows", index=False, startrow=2)
+        pd.DataFrame({"other": [1]}).to_excel(book, sheet_name="more", index=False)
+    with pytest.warns(TableWarning, match=r"the sheets 'rows', 'more': 'rows' is read"):
+        found = read_table(tmp_path / "t.xlsx")
+    assert found["size"].tolist() == ["38", "L", "40"]
+    pd.testing.assert_frame_equal(found.drop(columns="size"), frame.drop(columns="size"), check_dtype=False)
+    assert found.dtypes[["a", "n"]].tolist() == [np.float64, np.int64]
+    assert read_table(tmp_path / "t.xlsx", sheet="more")["other"].tolist() == [1]
+    with pytest.raises(InputError, match="has no sheet 'x': choose one of 'rows', 'more'"):
+        read_table(tmp_path / "t.xlsx", sheet="x")
+
+
+def test_excel_labels_empty_columns_and_headers(tmp_path):
+    rows = [[None, "a", None, "b"], ["u", 1, None, 2], ["v", 3, None, 4]]
+    pd.DataFrame(rows).to_excel(tmp_path / "t.xlsx", index=False, header=False)
+    found = read_table(tmp_path / "t.xlsx")
+    assert (list(found.columns), list(found.index)) == (["a", "b"], ["u", "v"])
+    pd.DataFrame([["a", "a"], [1, 2]]).to_excel(tmp_path / "twice.xlsx", index=False, header=False)
+    refused(tmp_path / "twice.xlsx", "more than one column called 'a'")
+    pd.DataFrame([["a", None], [1, 2]]).to_excel(tmp_path / "nameless.xlsx", index=False, header=False)
+    refused(tmp_path / "nameless.xlsx", "no name for column 2")
+    pd.DataFrame([["a", "b"]]).to_excel(tmp_path / "rows.xlsx", index=False, header=False)
+    refused(tmp_path / "rows.xlsx", "no rows")
+    refused(write(tmp_path, b"PK\x03\x04 not a workbook", "cut.xlsx"), "not a whole Excel file")
+
+
+def test_without_openpyxl_one_line_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("heteroscope.data.table_files.find_spec", lambda _: None)
+    refused(write(tmp_path, "x", "t.xlsx"), r'needs openpyxl: pip install "heteroscope\[excel\]", or use a \.csv file')
 
 
 def test_what_is_no_table_is_refused(tmp_path):

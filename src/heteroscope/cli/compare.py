@@ -10,7 +10,8 @@ from heteroscope.cli.option_types import IntegerList, NameList
 from heteroscope.cli.output_files import refuse_unwritable, write_table, write_text
 from heteroscope.cli.printing import print_cells, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, draw_test_rows, is_stream, open_stream_at, stream_settings
-from heteroscope.core import InputError, printable, progress_bar
+from heteroscope.cli.table_features import table_options, take_table_options
+from heteroscope.core import InputError, Parameter, printable, progress_bar
 
 if TYPE_CHECKING:
     from heteroscope.data import Stream
@@ -56,13 +57,7 @@ Examples:
     "simulated sets]",
 )
 @click.option("--splits", "n_splits", type=int, default=20, show_default=True, help="Number of random splits.")
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "impute"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with missing values.",
-)
+@table_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -86,11 +81,11 @@ def compare(
 ) -> None:
     """Fit methods on random splits of SET_OR_TABLE and compare their scores on the test rows.
 
-    SET_OR_TABLE is a named data set, such as yacht or sine, or a .csv or .parquet file. Every finished fit is kept in
-    the folder --out: the same command resumes where it was stopped, and more --methods or --splits are added to the
-    fits in the folder. With several sets, each has its own folder in --out, and summary.md holds the tables of all
-    sets. ngboost and catboost need the extra: pip install "heteroscope[compare]". A folder of Parquet or ClimSim
-    files, a Zarr store or a NetCDF file is a stream; its splits differ in their seeds alone.
+    SET_OR_TABLE is a named data set, such as yacht or sine, or a table file (.csv, .parquet, .xlsx, ...). Every
+    finished fit is kept in the folder --out: the same command resumes where it was stopped, and more --methods or
+    --splits are added to the fits in the folder. With several sets, each has its own folder in --out, and summary.md
+    holds the tables of all sets. ngboost and catboost need the extra: pip install "heteroscope[compare]". A folder of
+    Parquet or ClimSim files, a Zarr store or a NetCDF file is a stream; its splits differ in their seeds alone.
     """
     names = [Path(one).stem for one in data]
     repeated = [name for name in names if names.count(name) > 1]
@@ -141,9 +136,12 @@ def _source_and_settings(data: str, given: dict[str, Any]) -> tuple["str | Strea
     from heteroscope import datasets
 
     settings = dict(given)
+    options = take_table_options(settings)
     epochs, test, hidden = (settings.pop(name) for name in ("epochs", "test", "hidden"))
     path = Path(data)
     if is_stream(path) and data not in datasets.names():
+        for option in options.given():
+            raise InputError(Parameter(option), " is for tables: leave it out for a stream")
         target = settings.pop("target")
         stream = open_stream_at(path, target)
         settings["test"] = draw_test_rows(path, target, test, settings["seed"])
@@ -153,4 +151,5 @@ def _source_and_settings(data: str, given: dict[str, Any]) -> tuple["str | Strea
         raise InputError(f"--epochs, --test and --hidden are for streams, and {data} is none: leave them out")
     if settings["n_splits"] < 2:
         raise InputError(f"--splits {settings['n_splits']}: a standard error needs at least two splits")
+    settings |= options.given_by_kind()
     return data, settings

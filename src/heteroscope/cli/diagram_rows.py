@@ -1,10 +1,16 @@
 """Read the training and test rows of a diagram: a named data set, or a table of which a third is held out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from heteroscope.cli.table_features import fit_encoder, named_features
-from heteroscope.core import Identity, InputError
+from heteroscope.cli.table_features import (
+    TableOptions,
+    fit_encoder,
+    named_features,
+    print_notes,
+    read_user_table,
+)
+from heteroscope.core import Identity, InputError, Parameter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,36 +30,46 @@ class DiagramRows(NamedTuple):
 
 def is_named(data: str) -> bool:
     """Return whether `data` names a data set rather than a table's file."""
-    return Path(data).suffix.lower() not in (".csv", ".parquet")
+    from heteroscope.data import is_table
+
+    return not is_table(data)
 
 
-def named_set(data: str, target: str | None) -> DiagramRows:
+def chosen_rows(data: str, target: str | None, options: TableOptions) -> DiagramRows:
+    """Return the rows of a named data set or of a table."""
+    return _named_set(data, target, options) if is_named(data) else _table_rows(Path(data), target, options)
+
+
+def _named_set(data: str, target: str | None, options: TableOptions) -> DiagramRows:
     """Return the rows of a named data set."""
     import pandas as pd
 
     from heteroscope import datasets
 
     if target is not None:
-        raise InputError(f"--target names a column of a table, but {data} is no .csv or .parquet file")
+        raise InputError(f"--target names a column of a table, but {data} is no table file such as .csv")
+    for option in options.given():
+        raise InputError(Parameter(option), f" is for tables, and {data} is a named set: leave it out")
     split = datasets.load(data)
     x, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
     y = pd.Series(split.y_train, name=split.target_name)
     return DiagramRows(x, y, x_test, split.y_test, split.name, split.identity)
 
 
-def table_rows(path: Path, target: str | None, missing: Literal["refuse", "impute"]) -> DiagramRows:
+def _table_rows(path: Path, target: str | None, options: TableOptions) -> DiagramRows:
     """Return the rows of a table, a third of them as test rows, encoded as the training rows require."""
     import pandas as pd
 
     from heteroscope import datasets
     from heteroscope.core import table_file
-    from heteroscope.data import read_table
 
     if target is None:
         raise InputError(f"{path} is a table: name the column to predict with --target")
-    frame = read_table(path)
+    frame = read_user_table(path, options.reading)
+    fit_encoder(frame, target, options.columns)  # raises for a bad table, with row numbers of the whole table
     training, test = (frame.iloc[rows] for rows in datasets.paper_split(len(frame)))
-    encoder = fit_encoder(training, target, missing, "zeros")
+    encoder = fit_encoder(training, target, {**options.columns, "unknown": "zeros"})
+    print_notes(encoder)
     y, y_test = (pd.Series(encoder.targets(part), name=target) for part in (training, test))
-    identity = table_file(path, target=target, missing=missing, protocol="paper", seed=0)
+    identity = table_file(path, target=target, protocol="paper", seed=0, **options.identity())
     return DiagramRows(named_features(encoder, training), y, named_features(encoder, test), y_test, path.stem, identity)

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heteroscope.cli.diagram_rows import is_named, named_set, table_rows
+from heteroscope.cli.diagram_rows import chosen_rows
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import NumberList
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
+from heteroscope.cli.table_features import TableOptions, table_options, take_table_options
 from heteroscope.core import InputError, atomic_write, make_folder, printable, progress_bar
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ Examples:
     "--jobs", type=int, default=1, show_default=True, help="Processes; more than one is faster from 10,000 points."
 )
 @click.option("--bayes", is_flag=True, help="Also find the posterior of both fields of a simulated set in every cell.")
+@table_options
 def field(
     data_set: str,
     target: str | None,
@@ -69,19 +71,20 @@ def field(
     jobs: int,
     bayes: bool,
     quiet: bool,
-    **grid: Any,
+    **parameters: Any,
 ) -> None:
     """Solve the field theory of SET_OR_TABLE over a grid of (rho, gamma).
 
     A simulated data set (sine, cubic, curve, or one of them with _homoskedastic) is solved on a line. Any other set
-    (yacht, ...) or .csv or .parquet file is solved on the graph of its rows, a third of which is held out. Writes the
-    diagram as field.nc (NetCDF, for xarray) and as field.png.
+    (yacht, ...) or table file (.csv, .parquet, ...) is solved on the graph of its rows, a third of which is held out.
+    Writes the diagram as field.nc (NetCDF, for xarray) and as field.png.
 
     With --bayes it also writes the diagram of the posterior mean as posterior.nc, and the figures posterior-maps.png
     (beside the minimum), evidence.png (over the penalties, beside the NLL of a second draw) and posterior.png (both
     fields where the evidence is highest).
     """
     name = Path(data_set).stem
+    options, grid = take_table_options(parameters), parameters
     out = out or Path(f"{name}-field")
     refuse_unwritable(out / "field.nc")
     from heteroscope.datasets import simulated
@@ -89,15 +92,20 @@ def field(
 
     with progress_bar("solving", bool(verbosity(quiet)), "columns") as progress:
         if data_set in simulated.PROCESSES:
-            if target is not None or power != 1 or folds:
-                raise InputError(f"--target, --power and --folds are for tables, and {data_set} is solved on a line")
+            if target is not None or power != 1 or folds or options.given():
+                raise InputError(
+                    f"--target, --power, --folds and how to read columns are for tables, and {data_set} is solved on a "
+                    "line: leave them out"
+                )
             diagram = _solve_line(data_set, points, seed, n_jobs=jobs, progress=progress, **grid)
         else:
             if bayes:
                 raise InputError(
                     "--bayes is for a simulated set on a line; for a table use field.posterior_graph in Python"
                 )
-            diagram = _solve_table(data_set, target, power=power, folds=folds, n_jobs=jobs, progress=progress, **grid)
+            diagram = _solve_table(
+                data_set, target, options, power=power, folds=folds, n_jobs=jobs, progress=progress, **grid
+            )
     diagram.attrs |= {"data_set": name}
     make_folder(out)
     with atomic_write(out / "field.nc") as partial:
@@ -157,9 +165,9 @@ def _solve_line(data_set: str, points: int, seed: int, **settings: Any) -> "xr.D
     return field_diagram(x, y, y_test=y_test, **settings).assign_attrs(seed=seed)
 
 
-def _solve_table(data: str, target: str | None, **settings: Any) -> "xr.Dataset":
+def _solve_table(data: str, target: str | None, options: TableOptions, **settings: Any) -> "xr.Dataset":
     """Solve a table on the graph of its training rows."""
     from heteroscope.diagrams import field_diagram
 
-    rows = named_set(data, target) if is_named(data) else table_rows(Path(data), target, "refuse")
+    rows = chosen_rows(data, target, options)
     return field_diagram(rows.x, rows.y, X_test=rows.x_test, y_test=rows.y_test, **settings)

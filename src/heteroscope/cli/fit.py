@@ -1,8 +1,9 @@
 """`heteroscope fit`: fit a model to a table or a stream and write it to a folder."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,10 +11,18 @@ from heteroscope.cli.diagnose import write_model_report
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto
 from heteroscope.cli.output_files import refuse_unwritable
-from heteroscope.cli.printing import print_diagnosis, print_path, until_reader_leaves, verbosity
+from heteroscope.cli.printing import print_diagnosis, print_path, terminal_width, until_reader_leaves, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, is_stream, open_stream_at, stream_settings
-from heteroscope.cli.table_features import named_features, print_notes
-from heteroscope.core import InputError, defaults, printable
+from heteroscope.cli.table_features import (
+    fit_encoder,
+    fit_options,
+    named_features,
+    print_look,
+    print_notes,
+    read_user_table,
+    take_table_options,
+)
+from heteroscope.core import InputError, Parameter, defaults, printable
 
 if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
 
 # Parameters that only the search has.
 _SEARCH_ONLY = {
+    "conformal": "--conformal or --set-aside",
     "selection": "--selection",
     "family": "--family",
     "target_scale": "--target-scale",
@@ -31,6 +41,8 @@ Examples:
   heteroscope fit table.csv --target price --out model
   heteroscope fit table.parquet --target price --out model --missing impute --seed 0
   heteroscope fit table.csv --target price --out model --report fit.html
+  heteroscope fit sales.xlsx --target price --out model --drop id,note --dates cycles
+  zcat big.csv.gz | heteroscope fit - --target price --out model
   heteroscope fit table.csv --target price --out model --rho 0.9 --gamma 0.1
   heteroscope fit climsim --target cam_out_NETSW --out flux --epochs 12 --seed 0 --store flux-run
 """
@@ -59,22 +71,9 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--target", required=True, help="The column to predict; all other columns are features.")
+@click.option("--target", required=True, help="The column to predict.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the model.")
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "impute"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with missing values.",
-)
-@click.option(
-    "--unknown",
-    type=click.Choice(["refuse", "zeros"]),
-    default="refuse",
-    show_default=True,
-    help="What `predict` does with a category that is not in these rows.",
-)
+@fit_options
 @click.option("--rho", type=float, help="With --gamma: fit at this point instead of searching.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point instead of searching.")
 @_estimator_option(
@@ -82,6 +81,17 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 )
 @_estimator_option("--family", "family", "auto", type=_FAMILIES, help=_FAMILY_HELP)
 @_estimator_option("--target-scale", "target_scale", "auto", type=_SCALES, help=_SCALE_HELP)
+@click.option(
+    "--conformal",
+    is_flag=True,
+    default=None,
+    help="Give intervals with a guaranteed coverage, from the folds' held-out rows.",
+)
+@click.option(
+    "--set-aside",
+    type=float,
+    help="Like --conformal, from this share of the rows, which nothing else uses: the strictest guarantee.",
+)
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
@@ -102,8 +112,6 @@ def fit(
     out: Path,
     epochs: float | None,
     store: Path | None,
-    missing: Literal["refuse", "impute"],
-    unknown: Literal["refuse", "zeros"],
     rho: float | None,
     gamma: float | None,
     whole_path: bool,
@@ -111,13 +119,16 @@ def fit(
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    """Fit a model to TABLE (.csv or .parquet) and write it to a folder.
+    """Fit a model to TABLE (.csv, .tsv, .csv.gz, .parquet, .xlsx, or - for standard input) and write it to a folder.
 
     Searches the diagonal rho = 1 - gamma and a few points off it by cross-validation, unless --rho and --gamma name a
     point, and prints whether the predictions can be trusted, how good they are and what to do. A folder of Parquet or
     ClimSim files, a Zarr store or a NetCDF file is read as a stream and may be larger than memory.
     """
+    options = take_table_options(parameters)
     given = {name: value for name, value in parameters.items() if value is not None}
+    if "set_aside" in given:
+        given["conformal"] = given.pop("set_aside")
     if (rho is None) != (gamma is None):
         raise InputError("--rho and --gamma name a point together: give both, or neither to search for it")
     unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
@@ -125,7 +136,6 @@ def fit(
         raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
     if "target_scale" in given:
         given["target"] = given.pop("target_scale")  # --target names the column
-    from heteroscope.data import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import check_destination
 
@@ -134,8 +144,8 @@ def fit(
         refuse_unwritable(report)
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
-        if missing == "impute" or "cv" in given:
-            raise InputError("--missing impute and --folds are for tables: leave them out for a stream")
+        for option in [*options.given(), *(["cv"] if "cv" in given else [])]:
+            raise InputError(Parameter(option), " is for tables: leave it out for a stream")
         stream = open_stream_at(table, target)
         settings = stream_settings(table, stream, epochs, given)
         if rho is None or gamma is None:
@@ -146,8 +156,9 @@ def fit(
         return
     if epochs is not None or store is not None:
         raise InputError(f"--epochs and --store are for streams, and {table} is a table: leave them out")
-    frame = read_table(table)
-    encoder = TableEncoder.fit(frame, target, missing=missing, unknown=unknown)
+    frame = read_user_table(table, options.reading)
+    encoder = fit_encoder(frame, target, options.columns)
+    print_look(frame, encoder, terminal_width())
     features, y = named_features(encoder, frame), encoder.targets(frame)
     if rho is None or gamma is None:
         model = HeteroskedasticRegressorCV(**given).fit(features, y)
@@ -178,6 +189,9 @@ def _save_and_print(
             if not whole_path:
                 click.echo("All points: --path, or `cv_results_` of the loaded model.")
         click.echo()
+        conformal = getattr(model, "conformal_", None)
+        if conformal is not None:
+            click.echo(textwrap.fill(f"Note: {conformal.text()}.", terminal_width(), break_on_hyphens=False))
         if encoder is not None:
             print_notes(encoder)
         click.echo(f"The model is in {printable(str(out))}")

@@ -1,15 +1,16 @@
 """`heteroscope map`: train the phase diagram of a data set or table; write it as Zarr, figures and a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from heteroscope.cli.diagram_rows import is_named, named_set, table_rows
+from heteroscope.cli.diagram_rows import chosen_rows
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.option_types import IntegerList, IntegerOrAuto, NumberList, NumberOrWord
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_phase_counts, verbosity
+from heteroscope.cli.table_features import table_options, take_table_options
 from heteroscope.core import defaults, printable, progress_bar
 
 if TYPE_CHECKING:
@@ -33,13 +34,7 @@ THEORY_POINTS = 1024  # points of the field theory that the page shows beside a 
 @click.command("map", cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("data", metavar="SET_OR_TABLE")
 @click.option("--target", help="The column to predict, for a table.")
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "impute"]),
-    default="refuse",
-    show_default=True,
-    help="What to do with missing values.",
-)
+@table_options
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the results.  [default: SET_OR_TABLE-map]")
 @click.option("--report", type=click.Path(path_type=Path), help="File for the interactive page.  [default: no page]")
 @click.option("--rhos", type=NumberList(), help=f"Values of rho, such as 0.5,0.9,0.99.  [default: {_PAPER_GRID}]")
@@ -88,7 +83,6 @@ THEORY_POINTS = 1024  # points of the field theory that the page shows beside a 
 def map_(
     data: str,
     target: str | None,
-    missing: Literal["refuse", "impute"],
     out: Path | None,
     report: Path | None,
     backend: str,
@@ -98,7 +92,8 @@ def map_(
 ) -> None:
     """Train a model at every (rho, gamma) of a grid and map the phase of each model.
 
-    SET_OR_TABLE is the name of a data set (sine, yacht, ...) or a .csv or .parquet file, of which a third is held out.
+    SET_OR_TABLE is the name of a data set (sine, yacht, ...) or a table file (.csv, .parquet, ...), of which a third
+    is held out.
     Every finished part is saved at once: after an interruption, run the same command again to resume.
     """
     out = out or Path(f"{Path(data).stem}-map")
@@ -109,7 +104,7 @@ def map_(
     from heteroscope.plots import diagram_array, save_figure, schematic
     from heteroscope.training import use_backend
 
-    rows = named_set(data, target) if is_named(data) else table_rows(Path(data), target, missing)
+    rows = chosen_rows(data, target, take_table_options(parameters))
     with progress_bar("training", bool(verbosity(quiet))) as progress, use_backend(backend, scheduler):
         diagram = phase_diagram(
             rows.x,

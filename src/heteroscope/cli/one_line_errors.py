@@ -1,19 +1,25 @@
-"""Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code."""
+"""Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code.
+
+Only several problems of one table are several lines.
+"""
 
 import difflib
 import io
 import os
+import shlex
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
 from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
-from heteroscope.core import InputError, Parameter, printable
+from heteroscope.core import InputError, Parameter, TableError, printable
 
 _MOST_CHARACTERS = 1000  # of an error or warning
+_MOST_LINES = 20  # of the problems of one table
 # Hide joblib's warning that it misses the files of killed workers after Ctrl-C.
 _HIDDEN_WARNING = "ignore:resource_tracker:UserWarning"
 
@@ -47,6 +53,10 @@ class OneLineGroup(click.Group):
         except click.UsageError as error:
             help_line = f" (see `{error.ctx.command_path} --help`)" if error.ctx else ""
             _exit_with(f"{_one_line(error.format_message())}{help_line}", error.exit_code)
+        except _ManyLines as error:
+            for line in error.lines:
+                click.echo(line, err=True)
+            return error.exit_code
         except click.ClickException as error:
             _exit_with(error.format_message(), error.exit_code)
         except click.Abort:
@@ -90,6 +100,8 @@ class OneLineCommand(click.Command):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
+        except TableError as error:
+            raise _ManyLines(error.lines(_OptionNames(ctx), " ")) from error
         except InputError as error:
             raise click.ClickException(_one_line(error.message(_OptionNames(ctx)))) from error
         except ValueError as error:  # such as scikit-learn's about its input
@@ -105,6 +117,17 @@ class OneLineCommand(click.Command):
                 raise click.ClickException(f"a worker process died, {cure}") from error
             found = f"{type(error).__name__}: {_one_line(error)}"
             raise click.ClickException(f"unexpected {found}; run again with --debug to see where") from error
+
+
+class _ManyLines(click.ClickException):
+    """Several problems: a heading, one line each, and perhaps what settles them."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        head, *others = map(_one_line, lines)
+        hidden = len(others) - _MOST_LINES
+        shown = others if hidden <= 0 else [*others[: _MOST_LINES - 1], f"and {hidden} more", others[-1]]
+        self.lines = [f"Error: {head}", *(f"  {line[:1].upper()}{line[1:]}" for line in shown)]
+        super().__init__("\n".join(self.lines))
 
 
 class _OptionNames:
@@ -125,10 +148,13 @@ class _OptionNames:
         }
 
     def __call__(self, parameter: Parameter) -> str:
-        flag = self.flags.get(parameter.name)
+        flag, value = self.flags.get(parameter.name), parameter.value
         if flag is None:
             return str(parameter)
-        return flag if parameter.value is None else f"{flag} {parameter.value}"
+        if not isinstance(value, tuple):
+            return flag if value is None else f"{flag} {shlex.quote(str(value))}"
+        together = [",".join(value)] if not any("," in name for name in value) else value
+        return " ".join(f"{flag} {shlex.quote(name)}" for name in together)
 
 
 def _refuse_zero_jobs(ctx: click.Context) -> None:

@@ -11,23 +11,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Ends of the names of files that `write_table` writes.
+WRITABLE = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx")
+
+
 def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
-    """Write a table as .csv or .parquet, as `path` ends, or as CSV to standard output if it is None.
+    """Write a table as the name of `path` ends, see `WRITABLE`, or as CSV to standard output if it is None.
 
     Row labels are written if the table has any.
     """
     import pandas as pd
 
+    name = "" if path is None else path.name.lower()
     labelled = not isinstance(frame.index, pd.RangeIndex)
     if path is None:
         frame.to_csv(sys.stdout, index=labelled)
         return
     make_folder(path.parent)
     with atomic_write(path) as partial:
-        if path.suffix.lower() == ".csv":
-            frame.to_csv(partial, index=labelled)
-        else:
+        if name.endswith(".parquet"):
             frame.to_parquet(partial, index=labelled)
+        elif name.endswith(".xlsx"):
+            with partial.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
+                frame.to_excel(book, index=labelled)
+        else:
+            separator = "\t" if name.endswith((".tsv", ".tsv.gz")) else ","
+            if name.endswith(".gz"):
+                frame.to_csv(partial, index=labelled, sep=separator, compression="gzip")
+            else:
+                frame.to_csv(partial, index=labelled, sep=separator, compression=None)
 
 
 def write_text(text: str, path: Path) -> None:

@@ -14,7 +14,7 @@ from heteroscope import datasets
 from heteroscope.baselines import BASELINES, AnyEstimator, choose_methods
 from heteroscope.comparison.fit_records import SCORES, FitRecord, load_record, open_folder, run_folder, save_record
 from heteroscope.comparison.processor_time import processor_seconds
-from heteroscope.comparison.splits import AnySplit, is_named, make_splits, stream_splits
+from heteroscope.comparison.splits import AnySplit, TableChoices, is_named, make_splits, stream_splits
 from heteroscope.core import (
     FarRowsWarning,
     Identity,
@@ -44,6 +44,8 @@ def compare(
     n_splits: int = N_SPLITS,
     seed: int = 0,
     missing: Missing = "refuse",
+    reading: Mapping[str, object] | None = None,
+    columns: Mapping[str, object] | None = None,
     out: str | Path | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -53,7 +55,7 @@ def compare(
     Parameters
     ----------
     data : str, Path or Stream
-        A named set of `heteroscope.datasets`, a .csv or .parquet file, or a stream. For a stream the splits differ
+        A named set of `heteroscope.datasets`, a table file, or a stream. For a stream the splits differ
         only in the seed of the methods, so one is enough.
     methods : sequence of str, or mapping from str to estimator, default=None
         Names of `heteroscope.baselines.METHODS`, or your own estimators by names of your own. In a folder
@@ -74,6 +76,10 @@ def compare(
         Seed of the splits and of the methods.
     missing : {"refuse", "impute"}, default="refuse"
         What to do about gaps in a table file.
+    reading : mapping from str to object, default=None
+        Further arguments of `read_table` for a table file, such as `{"sheet": "prices"}`.
+    columns : mapping from str to object, default=None
+        Further arguments of `TableEncoder.fit` for a table file, such as `{"dates": "days", "drop": ["id"]}`.
     out : str or Path, default=None
         A folder that keeps every finished fit: a second call with the same folder fits only what is missing. A fit to
         a stream that was killed is resumed.
@@ -100,20 +106,22 @@ def compare(
     >>> print(markdown(summary(records)))  # doctest: +SKIP
     """
     streamed = isinstance(data, Stream)
+    gaps = {} if missing == "refuse" else {"missing": missing}
+    choices = TableChoices(reading or {}, gaps | dict(columns or {}))
     check_positive_integer("n_splits", n_splits)
     protocol = protocol or ("paper" if not streamed and data in PROCESSES else "literature")
     if isinstance(data, Stream):
         splits = stream_splits(data, target, test, n_splits)
         methods = methods or ("ours", *(name for name, baseline in BASELINES.items() if baseline.takes_streams))
     else:
-        splits = make_splits(data, target, protocol, n_splits, seed, missing)
+        splits = make_splits(data, target, protocol, n_splits, seed, choices)
     estimators = {
         name: with_parameters(clone(estimator), n_jobs=n_jobs, **settings or {})
         for name, estimator in choose_methods(methods, len(splits[0].x_train)).items()
     }
     folder = None
     if out is not None:
-        folder = open_folder(Path(out), _identify(data, target, missing, test), protocol, seed)
+        folder = open_folder(Path(out), _identify(data, target, missing, choices, test), protocol, seed)
     records: list[FitRecord] = []
     for number, split in enumerate(splits):
         for name, estimator in estimators.items():
@@ -165,14 +173,16 @@ def with_parameters(estimator: AnyEstimator, **parameters: object) -> AnyEstimat
     return estimator.set_params(**{k: value for k, value in parameters.items() if k in known and value is not None})
 
 
-def _identify(data: str | Path | Stream, target: str | None, missing: Missing, test: Rows | None) -> Identity:
+def _identify(
+    data: str | Path | Stream, target: str | None, missing: Missing, choices: TableChoices, test: Rows | None
+) -> Identity:
     """Return the identity of the data that all records of a folder share."""
     if isinstance(data, Stream):
         rows = (None, None) if test is None else (test.x, test.y)
         return data.identity() | {"test": given_arrays(*rows)}
     if is_named(data):
         return datasets.identify(str(data))
-    return table_file(data, target=target, missing=missing)
+    return table_file(data, target=target, **{"missing": missing, **choices.reading, **choices.columns})
 
 
 def method_seed(seed: int, number: int) -> int:

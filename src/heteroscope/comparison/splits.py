@@ -1,14 +1,15 @@
 """The training and test rows of a comparison: splits of a named set or a table, or a stream with test rows."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
 from heteroscope import datasets
 from heteroscope.core import InputError, Parameter
-from heteroscope.data import Missing, Rows, Stream, TableEncoder, read_table
+from heteroscope.data import Rows, Stream, TableEncoder, read_table
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
 
 
@@ -25,25 +26,34 @@ class StreamSplit(NamedTuple):
 AnySplit: TypeAlias = Split | StreamSplit
 
 
+class TableChoices(NamedTuple):
+    """Arguments of `read_table` and of `TableEncoder.fit` that are not at their defaults."""
+
+    reading: Mapping[str, Any]
+    columns: Mapping[str, Any]
+
+
 def make_splits(
-    data: str | Path, target: str | None, protocol: Protocol, n_splits: int, seed: int, missing: Missing
+    data: str | Path, target: str | None, protocol: Protocol, n_splits: int, seed: int, choices: TableChoices
 ) -> list[AnySplit]:
     """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
+        for name in (*choices.reading, *choices.columns):
+            raise InputError(Parameter(name), f" is for tables, and {data} is a named set: leave it out")
         if target is not None:
             raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
         return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
         raise InputError(f"{data} is a table: name the column to predict, such as ", Parameter("target", "price"))
-    frame = read_table(Path(data))
+    frame = read_table(Path(data), **choices.reading)
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
-    TableEncoder.fit(frame, target, missing=missing)  # raises for a bad table, with row numbers of the whole table
+    TableEncoder.fit(frame, target, **choices.columns)  # raises for a bad table, with row numbers of the whole table
     if protocol == "literature":
         cuts = list(literature_splits(len(frame), n_splits, seed))
     else:
         cuts = [paper_split(len(frame), seed + k) for k in range(n_splits)]
-    return [_table_split(Path(data).name, frame, target, missing, cut) for cut in cuts]
+    return [_table_split(Path(data).name, frame, target, choices, cut) for cut in cuts]
 
 
 def stream_splits(stream: Stream, target: str | None, test: Rows | None, n_splits: int) -> list[AnySplit]:
@@ -60,10 +70,10 @@ def is_named(data: str | Path) -> bool:
     return data in datasets.names() or not a_file
 
 
-def _table_split(name: str, frame: pd.DataFrame, target: str, missing: Missing, cut: Indices) -> Split:
+def _table_split(name: str, frame: pd.DataFrame, target: str, choices: TableChoices, cut: Indices) -> Split:
     """Return one split of a table, encoded by the columns and categories of its training rows."""
     train, test = (frame.iloc[rows] for rows in cut)
-    encoder = TableEncoder.fit(train, target, missing=missing, unknown="zeros")
+    encoder = TableEncoder.fit(train, target, **choices.columns, unknown="zeros")
     return Split(
         name,
         encoder.features(train),

@@ -39,7 +39,7 @@ class InputError(ValueError):
         return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
 
 
-class InputErrors(InputError):
+class TableError(InputError):
     """Several problems of one table, so that all of them can be mended at once.
 
     Parameters
@@ -56,7 +56,7 @@ class InputErrors(InputError):
         super().__init__(what)
         self.what, self.problems, self.cures = what, tuple(problems), tuple(cures)
 
-    def __reduce__(self) -> tuple[type["InputErrors"], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type["TableError"], tuple[object, ...]]:
         return type(self), (self.what, self.problems, self.cures)
 
     def message(self, spell: Callable[[Parameter], str]) -> str:

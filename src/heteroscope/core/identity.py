@@ -42,7 +42,7 @@ REVISIONS: dict[str, int] = {
 DIGITS = 1e-14
 NOT_SET, OPAQUE = "not set", "an object"  # a setting that one identity lacks; a value without settings of its own
 #: Settings that came later, at the value that stands for what was done before: with it, identities are the old ones.
-_LATER = {"penalty": defaults.PENALTY}
+_LATER: dict[str, object] = {"penalty": defaults.PENALTY, "conformal": False}
 _SHOWN = 3  # differences that an error message lists
 _NO_SETTING = ("n_jobs", "verbose")  # parameters of estimators that change no result
 _NESTING = 4  # levels of objects inside objects whose attributes are read
@@ -109,7 +109,7 @@ def without_later_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in settings.items()
-        if not (name in _LATER and isinstance(value, str) and value == _LATER[name])
+        if not (name in _LATER and isinstance(value, str | bool) and value == _LATER[name])
     }
 
 

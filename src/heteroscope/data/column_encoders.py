@@ -30,7 +30,7 @@ _SIGNED = re.compile(
 # 3,5 and 1.200,50; and 1,200 and 1,200.50, which may be either.
 _DECIMAL_COMMA = re.compile(r" *[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+ *")
 _THOUSANDS = re.compile(r" *[-+]?\d{1,3}(,\d{3})+(\.\d*)? *")
-_IDENTIFIER = re.compile(r"(?=\S*\d)\S+")  # one word with a digit in it
+_IDENTIFIER = re.compile(r"(?=\S*\d)[\w./:#-]+")  # one word with a digit in it
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class DateColumn:
 
     name: str
     fill: float | None
-    kind: Kind
+    holds: Kind
     order: Order
     cycles: tuple[str, ...]
 
@@ -87,16 +87,20 @@ class DateColumn:
     @property
     def note(self) -> str:
         """What becomes of the column, in words."""
-        start = {"date": "days since 1970-01-01", "time": "the share of the day", "duration": "days"}[self.kind]
+        start = {"date": "days since 1970-01-01", "time": "the share of the day", "duration": "days"}[self.holds]
         cycles = f", with the cycles of {' and '.join(self.cycles)}" if self.cycles else ""
         order = f" (read with the {self.order})" if self.order else ""
         return f"column {self.name!r} becomes {start}{cycles}{order}"
 
     def encode(self, series: pd.Series) -> Float64[np.ndarray, "row feature"]:
         """Return the days, and sine and cosine of each cycle."""
-        if series.notna().any() and time_kind(series) not in (self.kind, None):
-            raise InputError(f"column {self.name!r} holds a {time_kind(series)} and held a {self.kind} in training")
-        days = _days(series, self.kind, self.order)
+        found = time_kind(series) or infer_dtype(series, skipna=True)
+        if series.notna().any() and found not in (self.holds, "string", "categorical"):
+            raise InputError(
+                f"column {self.name!r} holds values of the kind {found!r} and held a {self.holds} in training: write "
+                "them as in training"
+            )
+        days = _days(series, self.holds, self.order)
         if self.fill is None:
             refuse_missing(series)
         else:
@@ -119,11 +123,13 @@ def time_kind(series: pd.Series) -> Kind | None:
 
 def _days(series: pd.Series, kind: Kind, order: Order) -> Float64[np.ndarray, " row"]:
     """Return the column in days, NaN where a value is missing; refuse a value that is no date."""
+    if series.isna().all():
+        return np.full(len(series), np.nan)
     if kind == "time":
         return np.array([np.nan if pd.isna(value) else _share_of_day(value) for value in series], dtype=np.float64)
     if kind == "duration":
         return (pd.to_timedelta(series) / pd.Timedelta(days=1)).to_numpy(dtype=np.float64, na_value=np.nan)
-    if infer_dtype(series, skipna=True) in ("string", "categorical", "empty"):
+    if infer_dtype(series, skipna=True) in ("string", "categorical"):
         return _days_of_text(series, order)
     moments = pd.Series(series.dt.to_timestamp() if isinstance(series.dtype, pd.PeriodDtype) else series)
     if moments.dtype == object:
@@ -181,7 +187,7 @@ def _parse(value: object, order: Order) -> float:
 
 
 def _clock_seconds(part: dict[str, str | None]) -> float:
-    """Return the seconds since midnight UTC of hour, minute, second, half of the day and zone, NaN if there are none such."""
+    """Return the seconds since midnight UTC of these parts of a date, NaN if there is no such time."""
     hour, minute = int(part["hour"] or 0), int(part["minute"] or 0)
     second = float((part["second"] or "0").replace(",", "."))
     if part["half"]:
@@ -209,8 +215,8 @@ def _learn_order(series: pd.Series) -> Order:
         return "day first" if day_first else "month first"
     if day_first:
         raise InputError(
-            f"column {series.name!r} has dates with the day first ({_example(numeric, first)}) and with the month first "
-            f"({_example(numeric, following)}): write all as {_iso()}"
+            f"column {series.name!r} has dates with the day first ({_example(numeric, first)}) and with the month "
+            f"first ({_example(numeric, following)}): write all as 2024-05-31"
         )
     if all("." in match[0] for match in numeric):
         return "day first"
@@ -218,17 +224,13 @@ def _learn_order(series: pd.Series) -> Order:
         return "day first" if set(first) == {1} else "month first"
     raise InputError(
         f"column {series.name!r} has dates such as {numeric[0][0]}, in which day and month cannot be told apart: write "
-        f"them as {_iso()}"
+        f"them as 2024-05-31"
     )
 
 
 def _example(matches: Sequence[re.Match[str]], numbers: Sequence[int]) -> str:
     """Return a date in which this number exceeds 12."""
     return next(match[0] for match, number in zip(matches, numbers, strict=True) if number > 12)
-
-
-def _iso() -> str:
-    return "2024-05-31"
 
 
 def _days_of(value: datetime.date) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError, InputErrors, Parameter, check_positive_integer, refuse_half_characters
+from heteroscope.core import InputError, Parameter, TableError, check_positive_integer, refuse_half_characters
 from heteroscope.data.column_encoders import (
     CategoricalColumn,
     Column,
@@ -82,9 +82,10 @@ class TableEncoder:
             Refuse dates and times, or encode them as days since 1970-01-01; "cycles" adds sine and cosine of the time
             of the year, the week and the day.
         features : sequence of str, default=None
-            The columns to predict from; None is all but the target and those of `drop`.
+            The columns to predict from; None is all but the target and those of `drop`. A text that is no column is
+            split at its commas.
         drop : sequence of str, default=()
-            Columns to leave out.
+            Columns to leave out, named in the same way.
 
         Returns
         -------
@@ -181,7 +182,7 @@ def _stored_column(kind: str, **fields: Any) -> Column:
         is_sound = all(isinstance(text, str) for text in column.categories) and column.unknown in get_args(Unknown)
     elif kind == DateColumn.__name__:
         column = DateColumn(**fields | {"cycles": tuple(fields["cycles"])})
-        known = column.kind in get_args(Kind) and column.order in (None, "day first", "month first")
+        known = column.holds in get_args(Kind) and column.order in (None, "day first", "month first")
         is_sound = known and set(column.cycles) <= set(CYCLES)
     else:
         raise KeyError(kind)
@@ -206,7 +207,7 @@ def _collecting(problems: list[InputError]) -> Iterator[None]:
 def _raise_together(problems: list[InputError]) -> None:
     """Raise the only problem, or all of them with the choices that settle them; do nothing if there are none."""
     if len(problems) > 1:
-        raise InputErrors("the table", problems, _cures(problems))
+        raise TableError("the table", problems, _cures(problems))
     if problems:
         raise problems[0]
 
@@ -236,19 +237,30 @@ def _require(frame: pd.DataFrame, names: Sequence[str], role: Literal["target", 
 
 def _chosen(frame: pd.DataFrame, target: str, features: Sequence[str] | None, drop: Sequence[str]) -> list[str]:
     """Return the columns to predict from, in the order of the table."""
-    for option, names in (("features", features or ()), ("drop", drop)):
-        for name in names:
-            if name not in frame:
-                raise InputError(
-                    Parameter(option),
-                    f" names {name!r}, which is no column{_suggestion(name, frame)}: choose among "
-                    f"{listing(list(frame.columns))}",
-                )
-            if name == target:
-                raise InputError(Parameter(option), f" names the target {target!r}: leave it out there")
-    if features is not None and not set(features) - set(drop):
-        raise InputError(Parameter("features"), " leaves no column to predict from: name at least one that is kept")
-    return [name for name in frame.columns if name != target and name not in drop and name in (features or frame)]
+    wanted = None if features is None else _named_columns(frame, target, features, "features")
+    left_out = _named_columns(frame, target, drop, "drop")
+    kept = [name for name in frame.columns if name != target and name not in left_out]
+    chosen = kept if wanted is None else [name for name in kept if name in wanted]
+    if not chosen and len(frame.columns) > 1:
+        raise InputError(Parameter("features"), " and ", Parameter("drop"), " leave no column: keep at least one")
+    return chosen
+
+
+def _named_columns(frame: pd.DataFrame, target: str, texts: Sequence[str], option: str) -> list[str]:
+    """Return the columns that texts name; a text that is no column is split at its commas."""
+    names = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        names += [text] if text in frame else [part.strip() for part in text.split(",") if part.strip()]
+    for name in names:
+        if name not in frame:
+            raise InputError(
+                Parameter(option),
+                f" names {name!r}, which is no column{_suggestion(name, frame)}: choose among "
+                f"{listing(list(frame.columns))}",
+            )
+        if name == target:
+            raise InputError(Parameter(option), f" names the target {target!r}: leave it out there")
+    return names
 
 
 def _reason_to_leave_out(series: pd.Series, missing: Missing) -> str | None:

@@ -11,8 +11,9 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import pandas as pd
 from pandas.api.types import infer_dtype, is_numeric_dtype
@@ -30,6 +31,15 @@ _CHUNK_ROWS = 100_000  # rows of text that are searched for codes at a time
 # Codes such as 007 at the beginning of a cell, and numbers with a decimal comma or a decimal point.
 _LEADING_ZERO = rb'[,;\t\r\n"] *(0\d\d)'
 _DECIMAL_COMMA, _DECIMAL_POINT = rb"[-+]?\d+,\d+", rb"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?"
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """An open binary file."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes."""
+        ...
 
 
 class Numbers(NamedTuple):
@@ -55,7 +65,7 @@ def is_table(path: str | Path) -> bool:
 
 
 def read_table(
-    source: str | Path | BinaryIO,
+    source: str | Path | Readable,
     text: Collection[str] = (),
     *,
     decimal: str | None = None,
@@ -134,7 +144,7 @@ def _refuse_unused(name: str, **options: str | None) -> None:
 
 
 @contextmanager
-def _spooled(stream: BinaryIO | gzip.GzipFile) -> Iterator[Path]:
+def _spooled(stream: Readable) -> Iterator[Path]:
     """Yield a file with the content of a stream, which can be read only once; remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="heteroscope-") as folder:
         path = Path(folder) / "table.csv"
@@ -333,12 +343,7 @@ def _read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
     Columns of numbers and words become text, as in a text file. Empty rows before the header, and empty columns without
     a name, are left out.
     """
-    try:
-        import openpyxl  # noqa: F401  pandas reads with it
-    except ImportError as error:
-        raise InputError(
-            f'{path} is an Excel file, which openpyxl reads: pip install "heteroscope[excel]", or save the table as .csv'
-        ) from error
+    require_openpyxl(path)
     try:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             cells = book.parse(_choose_sheet(path, book, sheet), header=None, dtype=object)
@@ -357,6 +362,14 @@ def _read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
     frame = pd.DataFrame({name: _cells(body.iloc[:, k]) for k, name in enumerate(names)})
     _refuse_no_rows(str(path), frame)
     return frame if names[0].strip() else frame.set_index(frame.columns[0]).rename_axis(index=None)
+
+
+def require_openpyxl(path: Path) -> None:
+    """Raise an `InputError` if openpyxl, which pandas needs for Excel files, is not installed."""
+    if find_spec("openpyxl") is None:
+        raise InputError(
+            f'{path} is an Excel file, which needs openpyxl: pip install "heteroscope[excel]", or use a .csv file'
+        )
 
 
 def _choose_sheet(path: Path, book: pd.ExcelFile, sheet: str | None) -> str:

@@ -16,10 +16,7 @@ SKEWED = 2.0  # skewness of an exponential distribution
 FEW_VALUES, ENOUGH_ROWS = 10, 50  # a target of so few different values in so many rows is a count or a grade
 COPY = 1.0 - 1e-9  # squared correlation from which a feature repeats the target
 MOST_NAMED = 3  # columns that one line names
-_ID_NAME = re.compile(
-    r"(^|[_ .-])(id|ids|nr|no|num|number|index|idx|key|code|uuid|row)$|[a-z](Id|ID|Nr|No)$", re.IGNORECASE
-)
-_CAMEL_ID = re.compile(r"[a-z](Id|ID|Nr|No)$")
+_ID_NAME = re.compile(r"(?i:(^|[_ .-])(id|ids|nr|no|num|number|index|idx|key|code|uuid|row)$)|[a-z](Id|ID|Nr|No)$")
 
 
 def look_at_table(frame: pd.DataFrame, encoder: TableEncoder) -> tuple[str, ...]:
@@ -55,21 +52,21 @@ def _target(name: str, x: Float64[np.ndarray, "row feature"], y: Float64[np.ndar
     """Yield what stands out among the targets: few values, a few wild ones, or a long tail."""
     different = len(np.unique(y))
     if different <= FEW_VALUES and len(y) >= ENOUGH_ROWS:
-        yield f"the target {name!r} has only {different} different values: they are predicted as numbers, not as classes"
+        yield f"the target {name!r} has only {different} different values: they are predicted as numbers, not classes"
         return
     low, high = Rows(x, y, np.ones(len(y))).target_fences()
     wild = (y < low) | (y > high)
     if wild.any():
         first = int(wild.argmax())
         yield (
-            f"{wild.sum()} of {len(y)} targets lie far from the others, such as {y[first]:.6g} in row {first + 1}: check "
-            "them; models are trained without them, intervals are calibrated with them"
+            f"{wild.sum()} of {len(y)} targets lie far from the others, such as {y[first]:.6g} in row {first + 1}: "
+            "check them; models are trained without them, intervals are calibrated with them"
         )
     kept = y[~wild]
     if len(kept) >= 3 and kept.min() > 0 and _skewness(kept) > max(SKEWED, 2.0 * abs(_skewness(np.log(kept)))):
         yield (
-            f"the target {name!r} has a long upper tail (half of the rows are below {np.median(kept):.4g}, the largest is "
-            f"{kept.max():.4g}): its logarithm is more even and may be predicted better"
+            f"the target {name!r} has a long upper tail (half of the rows are below {np.median(kept):.4g}, the largest "
+            f"is {kept.max():.4g}): its logarithm is more even and may be predicted better"
         )
 
 
@@ -134,7 +131,7 @@ def _copies_of_target(
         if square > 0 and square >= COPY * (own @ own) * (centred @ centred):
             found.append(name)
     if found:
-        yield f"{_named(found)} repeats the target {target!r} but for its unit: leave it out if new rows will not have it"
+        yield f"{_named(found)} repeats the target {target!r} but for its unit: leave it out if new rows lack it"
 
 
 def _repeated(x: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]) -> Iterator[str]:
@@ -143,8 +140,8 @@ def _repeated(x: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " ro
     n_pairs = len(np.unique(np.column_stack([x, y]), axis=0))
     if n_pairs < len(x):
         yield (
-            f"{len(x) - n_pairs} of {len(x)} rows are copies of others: each row is used once, with a weight of its number "
-            "of copies"
+            f"{len(x) - n_pairs} of {len(x)} rows are copies of others: each row is used once, with a weight of its "
+            "number of copies"
         )
     if n_different < n_pairs:
         yield (

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heteroscope.distributions.conformal import Conformal, scores
 from heteroscope.distributions.predictive import (
     LARGEST_LOG_STD,
     check_levels,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_LOG_STD",
+    "Conformal",
     "QuantileForecast",
     "RowForecast",
     "SampleForecast",
@@ -47,6 +49,7 @@ __all__ = [
     "metrics",
     "neg_nll_scorer",
     "quantiles",
+    "scores",
     "squared_score",
     "std_mse",
     "student_t",

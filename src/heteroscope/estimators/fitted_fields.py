@@ -27,6 +27,7 @@ class FieldKind(Enum):
     OBSERVABLES = auto()  # `Observables`
     VERDICT = auto()  # `Verdict`, or None without held-out rows
     HELD_OUT_ROWS = auto()  # `HeldOutRows`, or None without held-out rows
+    CONFORMAL = auto()  # `Conformal`, or None without conformal intervals
     NETWORKS = auto()  # `Params` of all members, stacked
     SCALING = auto()  # `Scaling`
     NAMED_ARRAYS = auto()  # dictionary of float arrays that predictions need beside the networks

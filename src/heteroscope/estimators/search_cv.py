@@ -11,6 +11,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heteroscope.core import (
     InputError,
@@ -20,12 +21,12 @@ from heteroscope.core import (
     progress_bar,
     without_later_settings,
 )
-from heteroscope.data import Rows, Scaling, Stream
+from heteroscope.data import Rows, Scaling, Stream, merge_rows
 from heteroscope.distributions import exponentiated, frozen
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
 from heteroscope.estimators.one_point import PointRegressor, SampledRows
-from heteroscope.estimators.streams import refuse_store
+from heteroscope.estimators.streams import refuse_store, refuse_stream
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
     AROUND_FOLDS,
@@ -37,10 +38,14 @@ from heteroscope.search import (
     Logits,
     Point,
     SearchResult,
+    check_conformal,
     check_family,
+    check_folds,
     check_log_targets,
     check_target,
     choose_tails,
+    conformal_of_folds,
+    conformal_of_rows,
     final_std_scale,
     held_moments,
     held_out_rows,
@@ -50,11 +55,13 @@ from heteroscope.search import (
     logarithm_is_better,
     make_folds,
     may_need_logarithm,
+    refuse_unequal,
     results_table,
     search_around,
     search_diagonal,
     search_grid,
     search_stream,
+    set_aside,
     share_of_more_members,
     stack_points,
     stream_fold,
@@ -112,6 +119,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         positive, their skewness exceeds 1 and that of their logarithms is smaller; it then takes what has the lower
         held-out loss in the target's units after a few short trainings. Without `calibrate`, for a stream, for
         `selection="paper"` and for `family="student-t"`, "auto" is "none".
+    conformal : bool or float, default=False
+        Whether `predict_interval` gives conformal intervals, whose coverage is guaranteed for finitely many rows. True
+        takes the scores of the folds' held-out rows and keeps the folds' models: CV+ with folds, split conformal with
+        one held-out share. A share of the rows between 0 and 1 is set aside from everything else, the search included,
+        and gives split conformal intervals around the final model. Nothing is fitted again. Not for a stream, nor for
+        unequal weights.
     n_members : int, default=5
         Number of models with different starts in the final fit, moment-matched into one distribution.
     hidden, activation, start, schedule, batch_size, penalty, random_state, verbose
@@ -146,6 +159,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     target_ : {"none", "log"}
         What the networks predict. With "log", `scaling_`, `widest_std_`, `mean_bounds_`, `observables_` and
         `cv_results_` are those of the logarithm; `verdict_` and `held_out_scores_` are in the target's units.
+    conformal_ : Conformal or None
+        Scores of held-out rows and the models of their folds; None without `conformal`.
     held_out_scores_ : dict of str to float
         Every metric, and r2, of held-out rows of the chosen point, for its predictive distribution.
     cv_results_ : dict of str to ndarray
@@ -178,6 +193,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         "mean_bounds_": FieldKind.NUMBERS,
         "df_": FieldKind.LIMIT,
         "target_": FieldKind.TARGET,
+        "conformal_": FieldKind.CONFORMAL,
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,
@@ -197,6 +213,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         calibrate: bool = True,
         family: str = "auto",
         target: str = "auto",
+        conformal: bool | float = False,
         n_members: int = defaults.SEARCH_MEMBERS,
         hidden: Sequence[int] = defaults.HIDDEN,
         activation: str = defaults.ACTIVATION,
@@ -219,6 +236,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.calibrate = calibrate
         self.family = family
         self.target = target
+        self.conformal = conformal
         self.n_members = n_members
         self.hidden = hidden
         self.activation = activation
@@ -269,9 +287,20 @@ class HeteroskedasticRegressorCV(PointRegressor):
         given, rows = self._check_fit_input(X, y, sample_weight)
         self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
+        everything, aside = given, None
+        if self.conformal:
+            refuse_unequal(given)
+        share = check_conformal(self.conformal)
+        if share is not None:
+            if groups is not None:
+                raise InputError("rows set aside may share a group with others: use conformal=True with groups")
+            given, aside = set_aside(share, given, random)
+            rows = merge_rows(*given)
         folds = make_folds(self.cv, given, rows, random, groups)
         if self.search == "theory" and (self.cv is None or (isinstance(self.cv, str) and self.cv == "auto")):
             folds = folds[:AROUND_FOLDS]
+        if self.conformal is True:
+            check_folds(folds, rows)
         n_members = check_positive_integer("n_members", self.n_members)
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
@@ -296,8 +325,42 @@ class HeteroskedasticRegressorCV(PointRegressor):
         more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
         n_held = sum(len(fold.held.y) for fold in folds)
         self.std_scale_ = final_std_scale(fold_scale, more, share, n_held) if self.calibrate else 1.0
-        self._judge(best, folds, given, fold_scale)
+        self.conformal_ = None
+        if aside is not None:
+            self.conformal_ = conformal_of_rows(self.ensemble(), aside)
+        elif self.conformal:
+            unit = float(given.weight.max())
+            self.conformal_ = conformal_of_folds(best, scaled, tamed, bool(self.calibrate), self.ensemble(), unit)
+        self._judge(best, folds, everything, fold_scale)
         return self
+
+    def predict_interval(
+        self, X: Inputs, coverage: float = 0.9
+    ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+        """Predict the interval that contains a new target with probability `coverage`.
+
+        Central quantiles of the predictive distribution or, with `conformal`, a conformal interval. That one is not
+        centred at the mean of `predict`, since the folds' own models predict it, and quantiles do not follow it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features) or Stream
+            The rows; no stream with `conformal`.
+        coverage : float, default=0.9
+            The probability, strictly between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_rows,)
+            The ends of the intervals, in the units of the target.
+        """
+        check_is_fitted(self)
+        if self.conformal_ is None:
+            return super().predict_interval(X, coverage)
+        refuse_stream(self, X)
+        x = validate_data(self, X, dtype=np.float64, reset=False)
+        self._predict_rows(x)  # warns of rows far outside the fit, and refuses those that cannot be predicted
+        return self.conformal_.interval(self.ensemble(), x, coverage)
 
     def _train_at(self, rows: Rows, points: Sequence[Point], seeds: Sequence[int]) -> None:
         """Train one member per point and seed on all rows."""
@@ -416,7 +479,14 @@ class HeteroskedasticRegressorCV(PointRegressor):
             )
         with progress_bar("searching", bool(self.verbose), "steps") as progress:
             candidates = CandidateSearch(
-                folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress, family
+                folds,
+                recipes,
+                self.selection,
+                bool(self.calibrate),
+                self.n_jobs,
+                progress,
+                family,
+                keep_members=self.conformal is True,
             )
             return search(candidates)
 
@@ -431,6 +501,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ) -> "HeteroskedasticRegressorCV":
         """Train `n_coarse + n_fine` points together; the chosen point's model is the first member."""
         refuse_with_stream(y, sample_weight, self.schedule)
+        if self.conformal:
+            raise InputError("conformal intervals are for rows in memory, not for a stream: leave out conformal")
+        self.conformal_ = None
         if self.target == "log":
             raise InputError("a stream's target is predicted as it is: write its logarithm to the files instead")
         self.target_ = "none"

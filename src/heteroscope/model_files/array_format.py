@@ -1,7 +1,7 @@
 """Read the networks and the scaling of a model from its arrays, and check that they fit; needs NumPy only."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,7 +10,8 @@ import numpy as np
 
 from heteroscope.core import DamageError, InputError, error_text
 from heteroscope.data import Scaling
-from heteroscope.networks import Layer, Network, Params
+from heteroscope.distributions import Conformal
+from heteroscope.networks import FittedEnsemble, Layer, Network, Params
 
 Json: TypeAlias = Any  # what `json` reads: its types are checked one by one while a model is restored
 Arrays: TypeAlias = dict[str, np.ndarray]
@@ -53,6 +54,67 @@ def read_scaling(arrays: Arrays) -> Scaling:
     if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
         raise DamageError("its scaling divides by a number that is not positive")
     return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
+
+
+def conformal_arrays(conformal: Conformal) -> Arrays:
+    """Return what `arrays.npz` holds of conformal intervals: scores, folds, and the models of each fold.
+
+    Names begin with `conformal.`, those of a fold's models with `conformal.0.`, ...; `bounds` are widest std, lowest
+    and highest mean.
+    """
+    arrays = {"score": conformal.score, "fold": conformal.fold.astype(np.float64)}
+    for number, ensemble in enumerate(conformal.ensembles):
+        own = network_arrays(ensemble.members) | scaling_arrays(ensemble.scaling)
+        own["bounds"] = np.array([ensemble.widest_std, *ensemble.mean_bounds])
+        arrays |= {f"{number}.{name}": array for name, array in own.items()}
+    return {f"conformal.{name}": array for name, array in arrays.items()}
+
+
+def read_conformal(arrays: Arrays, activation: str, lognormal: bool, n_features: int) -> Conformal:
+    """Return the scores of held-out rows and the models of their folds; raise a `DamageError` unless they fit."""
+    own = {name.removeprefix("conformal."): array for name, array in arrays.items() if name.startswith("conformal.")}
+    score, fold = own["score"], own["fold"]
+    ensembles: list[FittedEnsemble] = []
+    while f"{len(ensembles)}.bounds" in own:
+        prefix = f"{len(ensembles)}."
+        parts = {name.removeprefix(prefix): array for name, array in own.items() if name.startswith(prefix)}
+        members, scaling = read_networks(parts), read_scaling(parts)
+        check_shapes(members, scaling, n_features, None, 1)
+        widest, low, high = parts["bounds"]
+        bounds = read_bounds([float(low), float(high)])
+        widest_std = read_number(float(widest), SMALLEST)
+        ensembles.append(FittedEnsemble(members, scaling, activation, 1.0, widest_std, bounds, lognormal=lognormal))
+    if score.ndim != 1 or not len(score) or fold.shape != score.shape or not (score >= 0).all():
+        raise DamageError("its conformal scores are no column of numbers of at least 0")
+    numbers = fold.astype(np.int64)
+    if (numbers != fold).any() or set(np.unique(numbers)) != set(range(max(1, len(ensembles)))):
+        raise DamageError("the folds of its conformal scores are not those of its models")
+    return Conformal(tuple(ensembles), score, numbers)
+
+
+def read_own_conformal(state: Mapping[str, Json], arrays: Arrays) -> Conformal | None:
+    """Return the conformal part of a model with this description; None if it was fitted without."""
+    if not any(name.startswith("conformal.") for name in arrays):
+        return None
+    fitted = state["fitted"]
+    lognormal = read_target(fitted.get("target_", "none")) == "log"
+    n_features = read_integer(fitted["n_features_in_"])
+    return read_conformal(arrays, state["parameters"]["activation"], lognormal, n_features)
+
+
+def network_arrays(members: Params) -> Arrays:
+    """Return the weights and biases of all members' networks by name: `mean.0.weight`, ..."""
+    return {
+        f"{network}.{number}.{part}": np.asarray(array)
+        for network, layers in zip(Params._fields, members, strict=True)
+        for number, layer in enumerate(layers)
+        for part, array in layer._asdict().items()
+    }
+
+
+def scaling_arrays(scaling: Scaling) -> Arrays:
+    """Return centre, scale and range of inputs, and centre and scale of the target, by name: `scaling.x_centre`, ..."""
+    return {f"scaling.{part}": np.asarray(number, np.float64) for part, number in scaling._asdict().items()}
 
 
 def read_integer(value: Json) -> int:

@@ -13,9 +13,19 @@ import numpy as np
 from heteroscope.baselines import BASELINES, EnsembleRegressor
 from heteroscope.core import DamageError, InputError
 from heteroscope.estimators import FieldKind, GaussianRegressor, HeteroskedasticRegressor, HeteroskedasticRegressorCV
-from heteroscope.model_files.array_format import Arrays, Json, check_shapes, read_networks, read_scaling
+from heteroscope.model_files.array_format import (
+    Arrays,
+    Json,
+    check_shapes,
+    conformal_arrays,
+    network_arrays,
+    read_networks,
+    read_own_conformal,
+    read_scaling,
+    scaling_arrays,
+)
 from heteroscope.model_files.json_values import JSON_READERS
-from heteroscope.networks import Params, check_architecture
+from heteroscope.networks import check_architecture
 from heteroscope.phases import Gain, HeldOut, HeldOutRows, NamedRow, Observables, Scores, Verdict
 
 #: The only classes that a model file can name.
@@ -24,7 +34,13 @@ CLASSES: dict[str, type[GaussianRegressor]] = {
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
 #: Kinds of fitted attributes that `arrays.npz` holds.
-ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS, FieldKind.HELD_OUT_ROWS)
+ARRAY_KINDS = (
+    FieldKind.NETWORKS,
+    FieldKind.SCALING,
+    FieldKind.NAMED_ARRAYS,
+    FieldKind.HELD_OUT_ROWS,
+    FieldKind.CONFORMAL,
+)
 
 
 def refuse_unknown(model: object) -> None:
@@ -67,11 +83,11 @@ def collect_arrays(model: GaussianRegressor) -> Arrays:
     for name, kind in _present_fields(model).items():
         value = getattr(model, name)
         if kind is FieldKind.SCALING:
-            arrays |= {f"scaling.{part}": np.asarray(number, np.float64) for part, number in value._asdict().items()}
+            arrays |= scaling_arrays(value)
         elif kind is FieldKind.NETWORKS:
-            for network in Params._fields:
-                for number, layer in enumerate(getattr(value, network)):
-                    arrays |= {f"{network}.{number}.{part}": np.asarray(a) for part, a in layer._asdict().items()}
+            arrays |= network_arrays(value)
+        elif kind is FieldKind.CONFORMAL and value is not None:
+            arrays |= conformal_arrays(value)
         elif kind is FieldKind.NAMED_ARRAYS:
             arrays |= {f"extra.{part}": np.asarray(array) for part, array in value.items()}
         elif kind is FieldKind.HELD_OUT_ROWS and value is not None:
@@ -136,6 +152,8 @@ def restore(state: Mapping[str, Json], arrays: Arrays) -> GaussianRegressor:
     for name, kind in model.fitted_fields.items():
         if kind is FieldKind.ESTIMATORS:
             fitted[name] = _restore_members(state["members"], arrays, fitted["n_features_in_"])
+        elif kind is FieldKind.CONFORMAL:
+            fitted[name] = read_own_conformal(state, arrays)
         elif kind in ARRAY_KINDS:
             fitted[name] = _ARRAY_READERS[kind](arrays)
         elif kind is not FieldKind.FEATURE_NAMES or name in state["fitted"]:

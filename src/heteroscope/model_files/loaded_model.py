@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from heteroscope.core import DamageError, InputError, printable
 from heteroscope.data import Stream
-from heteroscope.distributions import check_levels, exponentiated, frozen, interval_levels, quantiles
+from heteroscope.distributions import Conformal, check_levels, exponentiated, frozen, interval_levels, quantiles
 from heteroscope.model_files.array_format import (
     LARGEST,
     SMALLEST,
@@ -23,6 +23,7 @@ from heteroscope.model_files.array_format import (
     read_names,
     read_networks,
     read_number,
+    read_own_conformal,
     read_scaling,
     read_target,
     refuse_damage,
@@ -48,12 +49,23 @@ class NumpyPredictor(NamedTuple):
 
     ensemble: FittedEnsemble
     feature_names: list[str] | None
+    conformal: Conformal | None = None
 
     def predict_parts(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and std, and the two parts of the std; warn of rows far outside the fit."""
         scaling = self.ensemble.scaling
         prediction = predict_with_far_rows(self.ensemble.predict, x, scaling, self.feature_names)
         return exponentiated(prediction, scaling.y_scale) if self.ensemble.lognormal else prediction
+
+    def predict_interval(
+        self, x: Float[np.ndarray, "point feature"], coverage: float
+    ) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+        """Return central intervals, or conformal ones if the model was fitted with them."""
+        if self.conformal is None:
+            lower, upper = self.predict_quantiles(x, np.array(interval_levels(coverage))).T
+            return lower, upper
+        self.predict_parts(x)  # warns of rows far outside the fit, and refuses those that cannot be predicted
+        return self.conformal.interval(self.ensemble, x, coverage)
 
     def predict_quantiles(
         self, x: Float[np.ndarray, "point feature"], levels: Float[np.ndarray, " level"]
@@ -99,7 +111,9 @@ class LoadedModel:
         self._columns = None if encoding is None else [str(column["name"]) for column in encoding["columns"]]
         self._numpy = None
         if state["class"] in NUMPY_CLASSES:
-            self._numpy = NumpyPredictor(_read_ensemble(state, arrays), self._feature_names)
+            self._numpy = NumpyPredictor(
+                _read_ensemble(state, arrays), self._feature_names, read_own_conformal(state, arrays)
+            )
             members, scaling = self._numpy.ensemble.members, self._numpy.ensemble.scaling
             check_shapes(members, scaling, self._n_features, self._feature_names, 1)
         else:
@@ -195,8 +209,9 @@ class LoadedModel:
         lower, upper : ndarray of shape (n_rows,)
             The ends of the intervals, in the units of the target.
         """
-        lower, upper = self.predict_quantiles(X, interval_levels(coverage)).T
-        return lower, upper
+        interval_levels(coverage)
+        predictor, rows = self._predictor_and_rows(X)
+        return predictor.predict_interval(rows, coverage)
 
     def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
         """Predict quantiles of each row's target.

@@ -25,7 +25,7 @@ from heteroscope.networks.ensemble import (
     stack_members,
     widest_std,
 )
-from heteroscope.networks.far_rows import predict_with_far_rows
+from heteroscope.networks.far_rows import predict_with_far_rows, widen_far_rows
 from heteroscope.networks.forward import GELU_CUBE, LEAK, NUMPY_ACTIVATIONS
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ __all__ = [
     "stack_members",
     "to_positive",
     "weight_norm",
+    "widen_far_rows",
     "widest_std",
 ]
 

@@ -1,6 +1,14 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
 from heteroscope.search.around_point import AROUND_FOLDS, search_around
+from heteroscope.search.conformal import (
+    check_conformal,
+    check_folds,
+    conformal_of_folds,
+    conformal_of_rows,
+    refuse_unequal,
+    set_aside,
+)
 from heteroscope.search.cross_validation import Logits, Point, cross_validate, stack_points
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
@@ -31,11 +39,15 @@ __all__ = [
     "Logits",
     "Point",
     "SearchResult",
+    "check_conformal",
     "check_family",
+    "check_folds",
     "check_log_targets",
     "check_share",
     "check_target",
     "choose_tails",
+    "conformal_of_folds",
+    "conformal_of_rows",
     "cross_validate",
     "final_std_scale",
     "held_moments",
@@ -47,6 +59,7 @@ __all__ = [
     "logarithm_is_better",
     "make_folds",
     "may_need_logarithm",
+    "refuse_unequal",
     "results_table",
     "row_loss",
     "scale_for_all_rows",
@@ -54,6 +67,7 @@ __all__ = [
     "search_diagonal",
     "search_grid",
     "search_stream",
+    "set_aside",
     "share_of_more_members",
     "stack_points",
     "std_scale",

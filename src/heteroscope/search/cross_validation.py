@@ -9,7 +9,7 @@ from jaxtyping import Float
 from heteroscope.core import Progress, Status
 from heteroscope.data import Scaling
 from heteroscope.distributions import metrics
-from heteroscope.networks import mean_bounds, moment_match, predict_members, stack_members, widest_std
+from heteroscope.networks import Params, mean_bounds, moment_match, predict_members, stack_members, widest_std
 from heteroscope.phases import HeldOut, Observables, Phase, label, observe, observe_held_out
 from heteroscope.search.folds import Fold, Folds
 from heteroscope.training import Fit, Job, Recipe, Task, train
@@ -22,7 +22,7 @@ class FoldResult(NamedTuple):
     """The result of one point on one fold.
 
     `means` and `stds` are the predictions of all members for the held-out rows. `training` (metrics of the training
-    rows), `observables` and `status` belong to the first member.
+    rows), `observables` and `status` belong to the first member. `members` are the networks, if they are kept.
     """
 
     means: Float[np.ndarray, "member held"]
@@ -30,6 +30,7 @@ class FoldResult(NamedTuple):
     training: dict[str, float]
     observables: Observables
     status: Status
+    members: tuple[Params, ...] = ()
 
 
 class Point(NamedTuple):
@@ -78,6 +79,7 @@ def cross_validate(
     recipe: Recipe,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    keep_members: bool = False,
 ) -> list[Point]:
     """Train one model per point, fold and seed of the fold; return the points with their results on these folds."""
     scalings = [fold.training.scaling() for fold in folds]
@@ -89,7 +91,7 @@ def cross_validate(
     capacity = max((len(fold.training.y) + len(fold.held.y) for fold in folds), default=0)
     fits = train(tasks, recipe, n_jobs=n_jobs, capacity=capacity, progress=progress)
     columns = [
-        _fold_results(fold, scaling, fold_fits, recipe) if fold_fits else []
+        _fold_results(fold, scaling, fold_fits, recipe, keep_members) if fold_fits else []
         for fold, scaling, fold_fits in zip(folds, scalings, fits, strict=True)
     ]
     return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
@@ -105,6 +107,7 @@ def stack_points(points: Sequence[Point]) -> Point:
         column[0]._replace(
             means=np.concatenate([result.means for result in column]),
             stds=np.concatenate([result.stds for result in column]),
+            members=tuple(member for result in column for member in result.members),
         )
         for column in columns
     )
@@ -129,15 +132,23 @@ def cap_predictions(point: Point, folds: Folds) -> Point:
     )
 
 
-def _fold_results(fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe) -> list[FoldResult]:
+def _fold_results(
+    fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe, keep_members: bool
+) -> list[FoldResult]:
     """Return one result per point; the fits are grouped by point, one fit per seed."""
     all_inputs = np.concatenate([fold.training.x, fold.held.x])
     members = stack_members([fit.params for fit in fits])
     means, stds = predict_members(members, all_inputs, scaling, recipe.architecture.activation)
     n = len(fold.seeds)
-    return [
+    results = [
         _fold_result(fold, means[first : first + n], stds[first : first + n], fits[first].status)
         for first in range(0, len(fits), n)
+    ]
+    if not keep_members:
+        return results
+    return [
+        result._replace(members=tuple(fit.params for fit in fits[k * n : (k + 1) * n]))
+        for k, result in enumerate(results)
     ]
 
 

@@ -55,6 +55,8 @@ class CandidateSearch:
         Whether to cap the std at the range of the targets and to score points after scaling it.
     family : {"auto", "gaussian", "student-t"}, default="gaussian"
         The distribution by which finalists are compared, with `calibrate`; see `choose_tails`.
+    keep_members : bool, default=False
+        Whether results keep the trained networks, which conformal intervals predict with.
     n_jobs : int or None, default=None
         Number of processes.
     progress : callable or None, default=None
@@ -70,8 +72,9 @@ class CandidateSearch:
         n_jobs: int | None = None,
         progress: Progress | None = None,
         family: str = "gaussian",
+        keep_members: bool = False,
     ) -> None:
-        self.folds, self.recipes = folds, recipes
+        self.folds, self.recipes, self.keep_members = folds, recipes, keep_members
         self.selection, self.calibrate, self.family = selection, calibrate, family
         self.n_jobs, self.progress = n_jobs, progress
         self.n_planned, self.n_done = 0, 0
@@ -96,7 +99,7 @@ class CandidateSearch:
             if progress:
                 progress(min(before + done * recipe.steps, self.n_planned), self.n_planned)
 
-        evaluated = cross_validate(folds, points, recipe, self.n_jobs, report if progress else None)
+        evaluated = cross_validate(folds, points, recipe, self.n_jobs, report if progress else None, self.keep_members)
         return [cap_predictions(point, folds) for point in evaluated] if self.calibrate else evaluated
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
