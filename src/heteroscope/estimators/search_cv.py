@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from heteroscope.core import InputError, check_positive_integer, defaults, diagonal_logits, progress_bar
+from heteroscope.core import (
+    InputError,
+    check_positive_integer,
+    defaults,
+    diagonal_logits,
+    halves_points,
+    progress_bar,
+)
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
@@ -20,6 +27,7 @@ from heteroscope.estimators.one_point import PointRegressor
 from heteroscope.estimators.streams import refuse_store
 from heteroscope.networks import FittedEnsemble, Params, mean_bounds, widest_std
 from heteroscope.search import (
+    HALVING_LENGTHS,
     MEMBERS_PER_FOLD,
     SELECTIONS,
     CandidateSearch,
@@ -34,6 +42,7 @@ from heteroscope.search import (
     judge_folds,
     make_folds,
     results_table,
+    search_by_halving,
     search_diagonal,
     search_grid,
     search_stream,
@@ -288,19 +297,26 @@ class HeteroskedasticRegressorCV(PointRegressor):
         """Search the diagonal or the grid with these folds."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
-        recipes = [self._recipe(rows, share) for share in LENGTHS]
+        lengths, n_first = LENGTHS, None
         if self.selection == "paper" or not self.calibrate:  # as in the paper: one length, only the diagonal
-            recipes, n_off_diagonal = recipes[-1:], 0
+            lengths, n_off_diagonal = LENGTHS[-1:], 0
+        elif self.search == "diagonal" and halves_points(len(rows.y), len(folds)):
+            lengths, n_first = HALVING_LENGTHS, 1
+        recipes = [self._recipe(rows, share) for share in lengths]
         line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
         n_finalists = check_positive_integer("n_finalists", self.n_finalists)
         if self.search == "grid":
             search = partial(search_grid, line=line, n_finalists=n_finalists)
+        elif lengths is HALVING_LENGTHS:
+            search = partial(search_by_halving, coarse=line, n_fine=n_fine, n_off_diagonal=n_off_diagonal)
         else:
             search = partial(
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
             )
         with progress_bar("searching", bool(self.verbose), "steps") as progress:
-            candidates = CandidateSearch(folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress)
+            candidates = CandidateSearch(
+                folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress, n_first
+            )
             return search(candidates)
 
     def _fit_stream(

@@ -4,6 +4,7 @@ from heteroscope.search.cross_validation import Logits, Point, cross_validate
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
+from heteroscope.search.halving import HALVING_LENGTHS, search_by_halving
 from heteroscope.search.judging import judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
 from heteroscope.search.std_calibration import final_std_scale, scale_for_all_rows, share_of_more_members, std_scale
@@ -12,6 +13,7 @@ from heteroscope.search.tails import FAMILIES, check_family, choose_tails
 
 __all__ = [
     "FAMILIES",
+    "HALVING_LENGTHS",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
     "CandidateSearch",
@@ -32,6 +34,7 @@ __all__ = [
     "results_table",
     "row_loss",
     "scale_for_all_rows",
+    "search_by_halving",
     "search_diagonal",
     "search_grid",
     "search_stream",

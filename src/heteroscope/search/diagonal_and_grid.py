@@ -54,6 +54,8 @@ class CandidateSearch:
         Number of processes.
     progress : callable or None, default=None
         Called with the number of finished steps, of all models together, and about how many there will be.
+    n_first : int or None, default=None
+        Number of models per point on the first fold; None: one for each of its seeds.
     """
 
     def __init__(
@@ -64,10 +66,12 @@ class CandidateSearch:
         calibrate: bool = False,
         n_jobs: int | None = None,
         progress: Progress | None = None,
+        n_first: int | None = None,
     ) -> None:
         self.folds, self.recipes = folds, recipes
         self.selection, self.calibrate = selection, calibrate
         self.n_jobs, self.progress = n_jobs, progress
+        self.n_first = n_first
         self.n_planned, self.n_done = 0, 0
 
     def plan(self, n_points: Sequence[int], n_finalists: int) -> None:
@@ -96,7 +100,8 @@ class CandidateSearch:
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Train every point on the first fold."""
-        return self.evaluate(points, self.folds[:1], recipe)
+        fold = self.folds[0]
+        return self.evaluate(points, [fold._replace(seeds=fold.seeds[: self.n_first])], recipe)
 
     def best_by_score(self, points: list[Point]) -> int:
         """Return the index of the point to choose by the first fold."""
@@ -136,14 +141,14 @@ class CandidateSearch:
                 del kept[int(np.argmax(scores))]
         points = self.evaluate_on_more_folds(points, kept)
         best = choose([points[k] for k in kept], self.folds, self.selection, self.calibrate)
-        return self._finish(SearchResult(points, kept[best]))
+        return self.finish(SearchResult(points, kept[best]))
 
     def select_as_in_paper(self, points: list[Point]) -> SearchResult:
         """Choose by the paper's rule, which uses training rows only; the other folds serve the held-out scores."""
         best = choose(points, self.folds[:1], "paper")
-        return self._finish(SearchResult(self.evaluate_on_more_folds(points, [best]), best))
+        return self.finish(SearchResult(self.evaluate_on_more_folds(points, [best]), best))
 
-    def _finish(self, result: SearchResult) -> SearchResult:
+    def finish(self, result: SearchResult) -> SearchResult:
         """Move the progress bar to its end, since the plan is an estimate."""
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
@@ -189,14 +194,10 @@ def search_diagonal(
     n_longer = LONG_POINTS + 1 + LONG_REFINEMENTS + n_half
     search.plan([len(coarse) + n_fine + n_off_diagonal, *[n_longer] * (len(search.recipes) - 1)], n_finalists)
     shortest = search.recipes[0]
-    path = _extend(search, [], coarse, shortest)
-    halves = bisect_transition(
-        _line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2
-    )
-    path = _extend(search, path, halves, shortest)
     if search.selection == "paper":
+        path = _bisected_line(search, coarse, n_fine // 2, shortest)
         return search.select_as_in_paper(_extend(search, path, [paper_midpoint(path)], shortest))
-    path = _extend(search, path, refine_around(_line(path), search.best_by_score(path), n_fine - len(halves)), shortest)
+    path = search_line(search, coarse, n_fine, shortest)
     points = add_off_diagonal_points(search, path, n_off_diagonal)
     for recipe in search.recipes[1:]:
         longer = _extend(search, [], up_to_plateau(path, search.scores(path)), recipe)
@@ -204,6 +205,24 @@ def search_diagonal(
         longer = _extend(search, longer, refined, recipe)
         points += add_off_diagonal_points(search, longer, n_half, stride=2)
     return search.select(points, n_finalists)
+
+
+def search_line(
+    search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_fine: int, recipe: Recipe
+) -> list[Point]:
+    """Train the `coarse` points of the diagonal and `n_fine` more: where overfitting begins, and around the best."""
+    path = _bisected_line(search, coarse, n_fine // 2, recipe)
+    n_left = len(coarse) + n_fine - len(path)
+    return _extend(search, path, refine_around(_line(path), search.best_by_score(path), n_left), recipe)
+
+
+def _bisected_line(
+    search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_halves: int, recipe: Recipe
+) -> list[Point]:
+    """Train the `coarse` points and at most `n_halves` between the last underfit and the first overfit point."""
+    path = _extend(search, [], coarse, recipe)
+    underfit, overfit = ([p.phase in phases for p in path] for phases in (UNDERFIT, OVERFIT))
+    return _extend(search, path, bisect_transition(_line(path), underfit, overfit, n_halves), recipe)
 
 
 def search_grid(search: CandidateSearch, line: Float[np.ndarray, " t"], n_finalists: int) -> SearchResult:
@@ -265,11 +284,16 @@ def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"]) -> lis
     They are evenly spaced from the last underfit point, which is excluded, to the first point of the plateau. The one
     beyond lies halfway between the plateau's first point and the end of the path.
     """
-    gain = scores[0] - scores.min() if np.isfinite(scores[0]) else 0.0  # an infinite first score measures no gain
-    plateau = int(np.argmax(scores <= scores.min() + (1.0 - PLATEAU) * gain))
+    plateau = plateau_start(scores)
     t, end = path[plateau].logits[0], path[-1].logits[0]
     first = max((p.logits[0] for p in path[:plateau] if p.phase in UNDERFIT), default=path[0].logits[0])
     return sorted({*np.linspace(first, t, LONG_POINTS + 1)[1:].tolist(), (t + end) / 2})
+
+
+def plateau_start(scores: Float[np.ndarray, " point"]) -> int:
+    """Return the index of the first point whose score has PLATEAU of the largest gain over the first point's."""
+    gain = scores[0] - scores.min() if np.isfinite(scores[0]) else 0.0  # an infinite first score measures no gain
+    return int(np.argmax(scores <= scores.min() + (1.0 - PLATEAU) * gain))
 
 
 def add_off_diagonal_points(search: CandidateSearch, path: list[Point], n: int, stride: int = 1) -> list[Point]:
