@@ -107,9 +107,9 @@ class CandidateSearch:
         """Return the index of the point to choose by the first fold."""
         return choose(points, self.folds[:1], self.selection, self.calibrate)
 
-    def best_by_mean(self, points: list[Point]) -> int:
-        """Return the index of the point with the smallest squared error of the mean on the first fold."""
-        return int(np.argmin([held_out_mean_mse(point, self.folds[:1]) for point in points]))
+    def mean_errors(self, points: list[Point]) -> Float[np.ndarray, " point"]:
+        """Return the squared error of each point's mean on the first fold."""
+        return np.array([held_out_mean_mse(point, self.folds[:1]) for point in points])
 
     def scores(self, points: list[Point]) -> Float[np.ndarray, " point"]:
         """Return the scores of the points on the first fold; lower is better."""
@@ -196,13 +196,13 @@ def search_diagonal(
     shortest = search.recipes[0]
     if search.selection == "paper":
         path = _bisected_line(search, coarse, n_fine // 2, shortest)
-        return search.select_as_in_paper(_extend(search, path, [paper_midpoint(path)], shortest))
+        return search.select_as_in_paper(extend_line(search, path, [paper_midpoint(path)], shortest))
     path = search_line(search, coarse, n_fine, shortest)
     points = add_off_diagonal_points(search, path, n_off_diagonal)
     for recipe in search.recipes[1:]:
-        longer = _extend(search, [], up_to_plateau(path, search.scores(path)), recipe)
+        longer = extend_line(search, [], up_to_plateau(path, search.scores(path)), recipe)
         refined = refine_around(_line(longer), search.best_by_score(longer), LONG_REFINEMENTS)
-        longer = _extend(search, longer, refined, recipe)
+        longer = extend_line(search, longer, refined, recipe)
         points += add_off_diagonal_points(search, longer, n_half, stride=2)
     return search.select(points, n_finalists)
 
@@ -213,16 +213,16 @@ def search_line(
     """Train the `coarse` points of the diagonal and `n_fine` more: where overfitting begins, and around the best."""
     path = _bisected_line(search, coarse, n_fine // 2, recipe)
     n_left = len(coarse) + n_fine - len(path)
-    return _extend(search, path, refine_around(_line(path), search.best_by_score(path), n_left), recipe)
+    return extend_line(search, path, refine_around(_line(path), search.best_by_score(path), n_left), recipe)
 
 
 def _bisected_line(
     search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_halves: int, recipe: Recipe
 ) -> list[Point]:
     """Train the `coarse` points and at most `n_halves` between the last underfit and the first overfit point."""
-    path = _extend(search, [], coarse, recipe)
+    path = extend_line(search, [], coarse, recipe)
     underfit, overfit = ([p.phase in phases for p in path] for phases in (UNDERFIT, OVERFIT))
-    return _extend(search, path, bisect_transition(_line(path), underfit, overfit, n_halves), recipe)
+    return extend_line(search, path, bisect_transition(_line(path), underfit, overfit, n_halves), recipe)
 
 
 def search_grid(search: CandidateSearch, line: Float[np.ndarray, " t"], n_finalists: int) -> SearchResult:
@@ -278,8 +278,8 @@ def refine_around(visited: Float[np.ndarray, " t"], best: int, n_points: int) ->
     return np.concatenate([np.empty(0), *parts])
 
 
-def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"]) -> list[float]:
-    """Return logits for longer trainings: LONG_POINTS up to the plateau of the scores, and one beyond.
+def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"], n: int = LONG_POINTS) -> list[float]:
+    """Return logits for longer trainings: `n` up to the plateau of the scores, and one beyond.
 
     They are evenly spaced from the last underfit point, which is excluded, to the first point of the plateau. The one
     beyond lies halfway between the plateau's first point and the end of the path.
@@ -287,7 +287,7 @@ def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"]) -> lis
     plateau = plateau_start(scores)
     t, end = path[plateau].logits[0], path[-1].logits[0]
     first = max((p.logits[0] for p in path[:plateau] if p.phase in UNDERFIT), default=path[0].logits[0])
-    return sorted({*np.linspace(first, t, LONG_POINTS + 1)[1:].tolist(), (t + end) / 2})
+    return sorted({*np.linspace(first, t, n + 1)[1:].tolist(), (t + end) / 2})
 
 
 def plateau_start(scores: Float[np.ndarray, " point"]) -> int:
@@ -298,8 +298,8 @@ def plateau_start(scores: Float[np.ndarray, " point"]) -> int:
 
 def add_off_diagonal_points(search: CandidateSearch, path: list[Point], n: int, stride: int = 1) -> list[Point]:
     """Return the path with `n` more points near its best score and its best mean, trained with the path's recipe."""
-    starts = dict.fromkeys(path[k].logits for k in (search.best_by_score(path), search.best_by_mean(path)))
-    new = off_diagonal_points(list(starts), n, stride)
+    best = search.best_by_score(path), int(np.argmin(search.mean_errors(path)))
+    new = off_diagonal_points(list(dict.fromkeys(path[k].logits for k in best)), n, stride)
     return _sorted(path + search.evaluate_on_first_fold(new, path[0].recipe))
 
 
@@ -319,7 +319,7 @@ def off_diagonal_points(starts: Sequence[Logits], n: int, stride: int = 1) -> li
     return points
 
 
-def _extend(
+def extend_line(
     search: CandidateSearch, path: list[Point], logits: Sequence[float] | np.ndarray, recipe: Recipe
 ) -> list[Point]:
     """Return the path with these diagonal points added, sorted; points already on the path are not trained again."""

@@ -1,6 +1,6 @@
-"""Search a table of many rows by halving: many short trainings, then fewer and fewer of twice the length.
+"""Search a table of many rows by halving: many short trainings, fewer of twice the length, one of the whole length.
 
-With many rows one model tells penalties apart, so each point has one model at first. An ensemble gains more from long
+With many rows one model tells points apart, so each point has one model at first. An ensemble gains more from long
 trainings and weak penalties than its first member shows. So a longer training wins if its first member is no worse,
 and otherwise ensembles decide.
 """
@@ -8,24 +8,33 @@ and otherwise ensembles decide.
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.search.cross_validation import Point, add_members, first_member
+from heteroscope.search.cross_validation import Logits, Point, add_members, first_member
 from heteroscope.search.cv_results import SearchResult
-from heteroscope.search.diagonal_and_grid import CandidateSearch, add_off_diagonal_points, plateau_start, search_line
-from heteroscope.search.selection import choose_finalists
+from heteroscope.search.diagonal_and_grid import (
+    CandidateSearch,
+    off_diagonal_points,
+    plateau_start,
+    search_line,
+    up_to_plateau,
+)
 
-HALVING_LENGTHS = (0.125, 0.25, 0.5, 1.0)  # training lengths, as shares of max_steps
-SURVIVORS = (4, 2, 1)  # points of the second, third and fourth round; measured in docs/research/defaults.md
+HALVING_LENGTHS = (0.125, 0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
+SECOND_POINTS = 2  # points of the second round up to the plateau
 
 
 def search_by_halving(
     search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_fine: int, n_off_diagonal: int
 ) -> SearchResult:
-    """Search the diagonal and points near it with rows that are held out once, and choose a point.
+    """Search the diagonal and points off it with rows that are held out once, and choose a point.
 
-    1. Train points on the diagonal and off it, as `search_diagonal` does: short trainings, one model per point.
-    2. Train a few of the best points for twice as long; fewer in each round, the last one with all members.
-    3. Stop, and choose the best point of the shorter trainings, if a round's best point has the worse score, first of
-       one member and then of all.
+    1. Train points of the diagonal, as `search_diagonal` does, and off it: short trainings, one model per point.
+    2. Train for twice as long up to the plateau of the scores, and off the diagonal.
+    3. Train the best of these to the end, with all members.
+
+    Each round has `n_off_diagonal` points off the diagonal whose mean penalty is the strongest that leaves the mean
+    nearly its best error, or still stronger; the first round has half as many with that of the best score. If a round's
+    best point has a worse score than that of the round before, first of one member and then of all, the shorter
+    training is chosen.
 
     Parameters
     ----------
@@ -36,25 +45,32 @@ def search_by_halving(
     n_fine : int
         Number of points that refine the line.
     n_off_diagonal : int
-        Number of points off the diagonal.
+        Number of points off the diagonal in each of the first two rounds.
 
     Returns
     -------
     SearchResult
         All points and the chosen one.
     """
-    shortest, *longer = search.recipes
-    (fold,) = search.folds
-    counts = (len(coarse) + n_fine + n_off_diagonal, *SURVIVORS[:-1], SURVIVORS[-1] * len(fold.seeds))
+    short, half, full = search.recipes
+    n_more = n_off_diagonal // 2
+    counts = len(coarse) + n_fine + n_off_diagonal + n_more, SECOND_POINTS + 1 + n_off_diagonal, len(search.folds[0].seeds)
     search.n_planned = sum(n * recipe.steps for n, recipe in zip(counts, search.recipes, strict=True))
-    path = search_line(search, coarse, n_fine, shortest)
-    plateau = path[plateau_start(search.scores(path))]
-    points = add_off_diagonal_points(search, path, n_off_diagonal)
+    line = search_line(search, coarse, n_fine, short)
+    scores = search.scores(line)
+    starts = strong_penalties(line, search.mean_errors(line))
+    best_off = off_diagonal_points([line[search.best_by_score(line)].logits], n_more, stride=2)
+    off = off_diagonal_points(starts, n_off_diagonal)
+    new = [logits for logits in dict.fromkeys([*off, *best_off]) if logits not in {point.logits for point in line}]
+    points = _sorted([*line, *search.evaluate_on_first_fold(new, short)])
     best = search.best_by_score(points)
-    chosen = _with_plateau(search, points, points.index(plateau))
-    for n, recipe in zip((*SURVIVORS[1:], 0), longer, strict=True):
-        logits, first = [points[k].logits for k in chosen], len(points)
-        points += search.evaluate(logits, search.folds, recipe) if n == 0 else search.evaluate_on_first_fold(logits, recipe)
+    diagonal = [(t, -t) for t in up_to_plateau(line, scores, SECOND_POINTS)]
+    for logits, recipe in ((diagonal + off, half), ([], full)):
+        first = len(points)
+        if recipe == full:
+            points += search.evaluate([points[best].logits], search.folds, full)
+        else:
+            points += _sorted(search.evaluate_on_first_fold(logits, recipe))
         rival = first + search.best_by_score(points[first:])
         if not _is_better(search, first_member(points[rival]), first_member(points[best])):
             for k in (best, rival):
@@ -62,9 +78,18 @@ def search_by_halving(
             if not _is_better(search, points[rival], points[best]):
                 break
         best = rival
-        chosen = [first + k for k in _finalists(search, points[first:], n)]
     points[best] = _with_all_members(search, points[best])
     return search.finish(SearchResult(points, best))
+
+
+def strong_penalties(line: list[Point], errors: Float[np.ndarray, " point"]) -> list[Logits]:
+    """Return two points of the diagonal: the first on the plateau of the mean's errors, and halfway to the one before.
+
+    Longer trainings need at least as strong a penalty of the mean as short ones.
+    """
+    k = plateau_start(errors)
+    t, before = line[k].logits[0], line[max(k - 1, 0)].logits[0]
+    return list(dict.fromkeys((u, -u) for u in (t, (t + before) / 2)))
 
 
 def _is_better(search: CandidateSearch, longer: Point, shorter: Point) -> bool:
@@ -82,17 +107,5 @@ def _with_all_members(search: CandidateSearch, point: Point) -> Point:
     return add_members(point, others)
 
 
-def _finalists(search: CandidateSearch, points: list[Point], n: int) -> list[int]:
-    """Return the sorted indices of the `n` best points, which lie apart if there are such."""
-    return choose_finalists(points, search.folds, search.selection, n, search.calibrate)
-
-
-def _with_plateau(search: CandidateSearch, points: list[Point], plateau: int) -> list[int]:
-    """Return the sorted indices of the second round's points: the best ones, and the one where the plateau begins.
-
-    Longer trainings need at least as strong a penalty as short ones; the plateau's first point has a stronger one.
-    """
-    chosen = _finalists(search, points, SURVIVORS[0])
-    if plateau not in chosen:
-        chosen = sorted([*_finalists(search, points, SURVIVORS[0] - 1), plateau])
-    return chosen
+def _sorted(points: list[Point]) -> list[Point]:
+    return sorted(points, key=lambda point: point.logits[0])
