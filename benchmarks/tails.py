@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from heteroscope import HeteroskedasticRegressorCV, metrics
-from heteroscope.datasets.uci import SOURCES
+from heteroscope.datasets import SOURCES
 from heteroscope.distributions import frozen
 from heteroscope.networks import moment_match, predict_members
 from heteroscope.search import SearchResult, scale_for_all_rows, share_of_more_members, std_scale
@@ -25,8 +25,8 @@ SIZES = (12, 20, 30)
 class Keeping(HeteroskedasticRegressorCV):
     """The estimator, which keeps its search and its folds."""
 
-    def _search(self, folds: Any, rows: Any) -> SearchResult:
-        self.result, self.folds = super()._search(folds, rows), folds
+    def _search(self, folds: Any, rows: Any, family: str) -> SearchResult:
+        self.result, self.folds = super()._search(folds, rows, family), folds
         return self.result
 
 

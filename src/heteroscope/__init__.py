@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from heteroscope.diagrams import field_diagram, open_diagram, phase_diagram
     from heteroscope.distributions import metrics
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
+    from heteroscope.explanation import diagnose
     from heteroscope.model_files import load_model, save_model
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "HeteroskedasticRegressorCV",
     "__version__",
     "datasets",
+    "diagnose",
     "field",
     "field_diagram",
     "load_model",
@@ -30,6 +32,7 @@ __all__ = [
 _HOMES = {
     "HeteroskedasticRegressor": "heteroscope.estimators",
     "HeteroskedasticRegressorCV": "heteroscope.estimators",
+    "diagnose": "heteroscope.explanation",
     "field_diagram": "heteroscope.diagrams",
     "load_model": "heteroscope.model_files",
     "metrics": "heteroscope.distributions",

@@ -17,10 +17,10 @@ from sklearn.linear_model import BayesianRidge
 
 from heteroscope import datasets
 from heteroscope.baselines import MLERegressor
-from heteroscope.comparison import SCORES, compare, markdown, summary
+from heteroscope.comparison import SCORES, compare, detectable_ratio, markdown, summary
 from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.core.provenance import computed_with
-from heteroscope.distributions import metrics
+from heteroscope.distributions import QuantileForecast, SampleForecast, metrics
 
 
 class Constant(RegressorMixin, BaseEstimator):
@@ -73,6 +73,43 @@ def test_a_method_with_a_distribution_is_judged_by_it():
     assert found.loc[("heavy", 1), "nll"] != found.loc[("gaussian", 1), "nll"]
 
 
+TIMES = ["seconds", "processor_seconds"]
+
+
+class Quantiles(Constant):
+    """The same Gaussian by three quantiles."""
+
+    def pred_dist(self, X):
+        levels = np.array([0.05, 0.5, 0.95])
+        values = self.mean_ + self.std_ * stats.norm.ppf(levels)
+        return QuantileForecast(levels, np.tile(values, (len(X), 1)))
+
+
+class Samples(Constant):
+    """The same Gaussian by fifty draws, which are all equal if its factor is zero."""
+
+    def pred_dist(self, X):
+        draws = np.random.default_rng(0).normal(self.mean_, self.std_, (len(X), 50))
+        return SampleForecast(draws)
+
+
+def test_quantiles_and_samples_are_scored_and_nll_is_absent_where_there_is_no_density(tmp_path):
+    methods = {"quantiles": Quantiles(), "samples": Samples(), "atoms": Quantiles(factor=0.0)}
+    for _ in range(2):  # the second time from the folder
+        found = compare("sine", methods, n_splits=2, out=tmp_path / "out").set_index(["method", "split"])
+        assert found["error"].isna().all()
+        split = datasets.splits("sine", protocol="paper", n_splits=2, seed=0)[1]
+        for name, method in methods.items():
+            expected = metrics.evaluate(split.y_test, method.fit(split.x_train, split.y_train).pred_dist(split.x_test))
+            for score in set(SCORES) - {"seconds"}:
+                assert found.loc[(name, 1), score] == pytest.approx(expected[score], nan_ok=True)
+    assert np.isnan(found.loc["atoms", "nll"]).all()
+    assert found.drop(columns=["error", "nll"]).notna().all(axis=None)
+    text = markdown(summary(found.reset_index()))
+    assert "| atoms | nan" not in text
+    assert "| atoms | none |" in text
+
+
 PAIR = {"constant": Constant(), "ridge": BayesianRidge()}
 
 
@@ -105,6 +142,11 @@ def test_the_summary_has_means_deviations_and_paired_differences(records):
     assert row["nll_sd"] == pytest.approx(by_method["ridge"].std(ddof=1))
     assert row["nll_difference"] == pytest.approx(gap.mean())
     assert row["nll_se"] == pytest.approx(gap.std(ddof=1) / np.sqrt(3))
+    # 64 of 128 rows are test rows, and each split is drawn anew
+    assert row["nll_corrected_se"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 3 + 1))
+    fresh = summary(records, fresh_draws=True).loc["ridge"]
+    assert fresh["nll_corrected_se"] == pytest.approx(row["nll_se"])
+    assert fresh["nll_detectable"] == pytest.approx(fresh["nll_se"] * detectable_ratio(2.0))
     assert table.loc["constant", "nll_difference"] == table.loc["constant", "nll_se"] == 0
     assert list(table["fits"]) == [3, 3]
 
@@ -112,10 +154,12 @@ def test_the_summary_has_means_deviations_and_paired_differences(records):
 def test_markdown_has_both_tables(records):
     text = markdown(summary(records))
     lines = text.splitlines()
-    assert sum(line.startswith("| ridge |") for line in lines) == 2
+    assert sum(line.startswith("| ridge |") for line in lines) == 3
     assert sum(line.startswith("| constant |") for line in lines) == 1, "no difference of the first to itself"
     table = summary(records).loc["ridge"]
     assert f"{table['nll']:.3g} ± {table['nll_sd']:.2g}" in text
+    assert f"{table['nll_difference']:+.3g} ± {table['nll_corrected_se']:.2g}" in text
+    assert f"| {table['nll_detectable']:.2g} |" in text
     widths = {line.count("|") for line in lines if line.startswith("|")}
     assert widths == {len(SCORES) + 2}
 
@@ -195,7 +239,7 @@ def test_a_folder_with_other_files_is_refused_and_a_damaged_record_is_made_again
         record.write_text(content)
         with pytest.warns(StoreWarning, match=r"ridge-001\.json is damaged .*: this fit is made again"):
             again = compare("sine", PAIR, n_splits=2, out=tmp_path / "out")
-        pd.testing.assert_frame_equal(again.drop(columns="seconds"), first.drop(columns="seconds"))
+        pd.testing.assert_frame_equal(again.drop(columns=TIMES), first.drop(columns=TIMES))
     (tmp_path / "out" / "settings.json").write_text("{}")
     with pytest.raises(InputError, match=r"settings\.json is damaged .*: name another folder"):
         compare("sine", PAIR, n_splits=2, out=tmp_path / "out")

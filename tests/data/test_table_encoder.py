@@ -108,7 +108,7 @@ def test_imputation_uses_training_median_and_most_frequent_category():
     blank = pd.DataFrame({"a": [np.nan], "town": [np.nan], "flag": [None]})
     np.testing.assert_array_equal(encoder.features(blank), [[3, 0, 1, 1]])
     assert "column 'a' has 1 missing values, filled with 3.0" in encoder.notes
-    assert "column 'empty' never varies and is left out" in encoder.notes
+    assert "column 'empty' is empty and is left out" in encoder.notes
 
 
 def test_unknown_category_is_refused_or_zero():
@@ -152,7 +152,8 @@ def test_damaged_state_is_refused(damage):
         ([1, "x", 1, "x"], "kind 'mixed-integer'"),
         ([b"u", b"v", b"u", b"v"], "kind 'bytes'"),
         ([1j, 2j, 3j, 4j], "kind 'complex'"),
-        (["1", "2", "3,5", "4"], "column 'a' must hold numbers and has '3,5' in row 3"),
+        (["1", "2", "3.5.", "4"], "column 'a' must hold numbers and has '3.5.' in row 3"),
+        (["1", "2", "3,5", "4"], r"column 'a' has decimal commas \('3,5' in row 3\): .* with decimal=','"),
     ],
 )
 def test_columns_without_a_number_in_them_are_refused_with_their_name(values, message):
@@ -193,7 +194,7 @@ def test_absent_target_lists_the_columns_and_suggests_one():
 
 def test_absent_column_of_a_later_table_is_named():
     encoder = TableEncoder.fit(table(Age=[1, 2, 3, 4]), "y")
-    message = r"lacks column 'Age', which the model was fitted on \(did you mean 'age'\?\)"
+    message = r"lacks column 'Age' \(did you mean 'age'\?\), which the model was fitted on: add it"
     refused(lambda: encoder.features(pd.DataFrame({"age": [1]})), message)
 
 

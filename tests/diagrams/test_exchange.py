@@ -9,6 +9,7 @@ from heteroscope.data.scaling import Scaling
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
 from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.networks import Architecture, init_params
+from heteroscope.training import mean_first_recipe
 from heteroscope.training.tile import Fit
 
 
@@ -44,7 +45,9 @@ def test_a_vector_of_weights_is_the_model_again(hidden):
     rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
     scaling: Scaling = rows.scaling()
     fit = Fit(params, Status.CONVERGED, 0.0, 0.0, 17)
-    summary = summarise_round([fit, fit], DiagramRows.of({"train": rows}, scaling), "leaky_relu", mean_only=False)
+    recipe = mean_first_recipe(architecture, 10)
+    data = DiagramRows.of({"train": rows}, scaling)
+    summary = summarise_round([fit, fit], data, recipe)
     n_weights, to_params = weights_to_params(architecture)
     assert summary["weights"].shape == (2, n_weights)
     assert summary["weights"].dtype == np.float32

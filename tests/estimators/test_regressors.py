@@ -237,6 +237,10 @@ def test_path_phase_verdict_and_diagnosis_tell_one_story(searched):
     assert model.verdict_.ours.nll == pytest.approx(model.held_out_scores_["nll"])
     assert model.verdict_.ours.coverage == pytest.approx(model.held_out_scores_["interval_coverage"])
     assert model.verdict_.n_rows == 64
+    held = model.held_out_
+    assert np.mean(held.score**2) == pytest.approx(model.verdict_.squared_score)
+    assert sorted(held.number) == list(range(64)), "each row is held out once"
+    assert list(np.unique(held.fold)) == [0, 1, 2]
     text = " ".join(str(model.diagnose()).split())
     assert f"({model.phase_})" in text
     assert f"{100 * model.verdict_.ours.coverage:.0f} %" in text

@@ -54,11 +54,20 @@ def test_trust_comes_first_then_numbers_then_advice_then_networks():
         assert number in text
 
 
+def columns_of(verdict, name):
+    lines = str(diagnose(model(verdict=verdict))).splitlines()
+    (line,) = [line for line in lines if line.startswith(name)]
+    assert max(map(len, lines)) <= 80
+    return line.removeprefix(name).replace(" %", "").split()
+
+
 def test_numbers_of_the_table_never_touch():
     small = GOOD._replace(ours=GOOD.ours._replace(nll=-0.035641, r2=-12.3456))
-    lines = str(diagnose(model(verdict=small))).splitlines()
-    (line,) = [line for line in lines if line.startswith("these predictions")]
-    assert "-12.346  -0.036 " in line
+    assert columns_of(small, "these predictions")[1:3] == ["-12.346", "-0.036"]
+    large = {"rmse": 70823.4, "nll": 12.4511, "crps": 37251.0, "width": 214231.0}
+    houses = GOOD._replace(ours=GOOD.ours._replace(**large), homoskedastic=GOOD.ours._replace(rmse=3.1e12))
+    assert [columns_of(houses, "these predictions")[k] for k in (0, 2, 3, 5)] == ["70823", "12.45", "37251", "214231"]
+    assert columns_of(houses, "same mean, one constant std")[0] == "3.1e+12"
 
 
 @pytest.mark.parametrize("phase", Phase)

@@ -14,6 +14,7 @@ from heteroscope.search import (
     CandidateSearch,
     Fold,
     cross_validate,
+    held_out_rows,
     held_out_scores,
     judge_folds,
     results_table,
@@ -180,7 +181,7 @@ def test_noise_that_varies_takes_the_search_off_the_diagonal():
     )
     assert sum(straight.chosen.logits) == pytest.approx(0.0)
     assert sum(bent.chosen.logits) > 0.5
-    losses = [held_out_scores(found.chosen, folds, std_scale(found.chosen, folds))["nll"] for found in (straight, bent)]
+    losses = [scaled_scores(found.chosen, folds, std_scale(found.chosen, folds))["nll"] for found in (straight, bent)]
     assert losses[1] < losses[0] - 0.1
 
 
@@ -194,10 +195,15 @@ def test_no_std_is_believed_beyond_the_range_of_the_targets(folds, searched):
     np.testing.assert_array_equal(cap_predictions(point, folds).held_out, point.held_out)
 
 
+def scaled_scores(point, folds, scale):
+    mean, std = point.held_out
+    return held_out_scores(held_rows(folds), stats.norm(mean, scale * std))
+
+
 def test_held_out_scores_are_of_the_scaled_std_over_all_folds(folds, searched):
     best = searched[0].chosen
     y, (mean, std) = np.concatenate([fold.held.y for fold in folds]), best.held_out
-    scores = held_out_scores(best, folds, 1.7)
+    scores = scaled_scores(best, folds, 1.7)
     assert scores["nll"] == pytest.approx(-stats.norm(mean, 1.7 * std).logpdf(y).mean())
     assert scores["interval_coverage"] == pytest.approx(np.mean(np.abs(y - mean) < 1.7 * std * stats.norm.ppf(0.95)))
     assert scores["r2"] == pytest.approx(r2_score(y, mean))
@@ -231,7 +237,7 @@ def test_a_fold_has_a_member_for_each_of_its_seeds(folds):
     assert reported[-1] == (10 * RECIPE.steps, 10 * RECIPE.steps)
     mean, std = found.chosen.held_out
     y = np.concatenate([fold.held.y for fold in with_seeds])
-    verdict = judge_folds(with_seeds, mean, std, None)
+    verdict = judge_folds(with_seeds, held_out_rows(with_seeds, mean, std, None))
     assert verdict.squared_score == pytest.approx(np.mean(((y - mean) / std) ** 2))
 
 

@@ -7,6 +7,7 @@ from heteroscope.cli.compare import compare
 from heteroscope.cli.demo import demo
 from heteroscope.cli.field import field
 from heteroscope.cli.fit import fit
+from heteroscope.cli.leaderboard import leaderboard
 from heteroscope.cli.map import map_
 from heteroscope.cli.one_line_errors import OneLineGroup
 from heteroscope.cli.predict import predict
@@ -27,5 +28,5 @@ def main() -> None:
     """
 
 
-for command in (demo, fit, predict, map_, field, compare, reproduce):
+for command in (demo, fit, predict, map_, field, compare, leaderboard, reproduce):
     main.add_command(command)

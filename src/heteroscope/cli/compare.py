@@ -113,13 +113,13 @@ def _compare_one(data: str, methods: tuple[str, ...] | None, out: Path, quiet: b
     if out.is_file():
         raise InputError(f"{out} is a file: name a folder with --out")
     refuse_unwritable(out / "records.csv")
-    from heteroscope import comparison
+    from heteroscope import comparison, datasets
     from heteroscope.baselines import left_out
 
     source, settings = _source_and_settings(data, settings)
     with progress_bar("comparing", bool(verbosity(quiet)), "fits") as progress:
         records = comparison.compare(source, methods, out=out, progress=progress, **settings)
-    table = comparison.summary(records)
+    table = comparison.summary(records, fresh_draws=data in datasets.PROCESSES)
     write_table(records, out / "records.csv")
     write_table(table, out / "summary.csv")
     text = comparison.markdown(table)

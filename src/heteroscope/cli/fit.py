@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
 # Parameters that only the search has.
-_SEARCH_ONLY = {"selection": "--selection", "family": "--family", "cv": "--folds"}
+_SEARCH_ONLY = {
+    "selection": "--selection",
+    "family": "--family",
+    "target_scale": "--target-scale",
+    "cv": "--folds",
+}
 _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
@@ -42,6 +47,10 @@ _COUNT = IntegerOrAuto()
 _FOLDS_HELP = "Cross-validation folds; auto is 5 for up to 2,000 rows, and for more rows one fifth held out once."
 _FAMILY_HELP = "Predictive distribution; auto chooses it by held-out rows."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
+_SCALE_HELP = (
+    "What the networks predict: the target, or its logarithm; auto tries the logarithm of positive, skewed targets."
+)
+_SCALES = click.Choice(["auto", "none", "log"])
 _FAMILIES = click.Choice(["auto", "gaussian", "student-t"])
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
@@ -70,6 +79,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
     "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
 )
 @_estimator_option("--family", "family", "auto", type=_FAMILIES, help=_FAMILY_HELP)
+@_estimator_option("--target-scale", "target_scale", "auto", type=_SCALES, help=_SCALE_HELP)
 @_estimator_option("--folds", "cv", defaults.FOLDS, type=_COUNT, help=_FOLDS_HELP)
 @_estimator_option("--members", "n_members", _MEMBERS, type=int, help="Models averaged in the final fit.")
 @_estimator_option("--steps", "max_steps", _STEPS, type=_COUNT, help="Training steps of each model.")
@@ -109,6 +119,8 @@ def fit(
     unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
     if unused:
         raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
+    if "target_scale" in given:
+        given["target"] = given.pop("target_scale")  # --target names the column
     from heteroscope.data import TableEncoder, read_table
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
     from heteroscope.model_files import check_destination

@@ -66,6 +66,13 @@ THEORY_POINTS = 1024  # points of the field theory that the page shows beside a 
     show_default=True,
     help="Let a cell continue from a neighbouring cell's model if it is better there.",
 )
+@click.option(
+    "--penalty",
+    type=click.Choice(["weights", "gradients"]),
+    default=defaults.PENALTY,
+    show_default=True,
+    help="What is penalised: squared weights, or squared slopes of both outputs as in the field theory.",
+)
 @click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True, help="First seed.")
 @click.option(
     "--jobs", "n_jobs", type=int, default=-1, show_default=True, help="Processes; -1 starts one on each core."

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heteroscope.core import number_text
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -90,11 +92,11 @@ def _path_cells(model: "HeteroskedasticRegressorCV", shown: list[int]) -> tuple[
         "rho": [_near_one(path["rho"][k]) for k in shown],
         "gamma": [f"{path['gamma'][k]:.3g}" for k in shown],
         "folds": [str(path["n_folds"][k]) for k in shown],
-        "RMSE": [f"{path['mean_test_rmse'][k]:.4g}" for k in shown],
+        "RMSE": [number_text(path["mean_test_rmse"][k]) for k in shown],
     }
     if model.calibrate:
         columns["std x"] = [f"{path['std_scale'][k]:.3g}" for k in shown]
-    columns[loss] = [f"{path['held_out_loss'][k]:.4g}" for k in shown]
+    columns[loss] = [number_text(path["held_out_loss"][k]) for k in shown]
     columns["networks"] = [_network_text(path, k) for k in shown]
     return list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)]
 
@@ -116,7 +118,8 @@ def _path_caption(model: "HeteroskedasticRegressorCV") -> str:
         f'{"CRPS" if model.selection == "crps" else "NLL"}: with the std multiplied by "std x". Phases: of the '
         "networks before that. "
     )
-    text = f"RMSE and score are of held-out rows. {scaled if model.calibrate else ''}"
+    logs = ", for the logarithm of the target" if model.target_ == "log" else ""
+    text = f"RMSE and score are of held-out rows{logs}. {scaled if model.calibrate else ''}"
     return textwrap.fill(f"{text}Compare scores only between points of equally many folds.", terminal_width())
 
 

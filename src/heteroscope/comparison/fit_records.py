@@ -32,6 +32,7 @@ SCORES = {
     "ece": "ECE",
     "std_mse": "std MSE",
     "interval_coverage": "90 % coverage",
+    "interval_score": "90 % interval score",
     "seconds": "seconds",
 }
 
@@ -47,6 +48,7 @@ class FitRecord(NamedTuple):
     parameters: Identity
     error: str | None
     computed_with: Provenance
+    processor_seconds: float = math.nan  # of the process and its workers; NaN if the fit failed
 
     def as_row(self) -> dict[str, str | int | float | None]:
         """Return the row of this fit in the table of a comparison: all but the parameters and what computed it."""
@@ -56,6 +58,7 @@ class FitRecord(NamedTuple):
             "n_train": self.n_train,
             "n_test": self.n_test,
             **self.scores,
+            "processor_seconds": self.processor_seconds,
             "error": self.error,
         }
 
@@ -114,7 +117,9 @@ def load_record(folder: Path, method: str, split: int, parameters: Identity) -> 
     try:
         found = read_sealed(path)
         scores = {score: float(found["scores"][score]) for score in SCORES}
-        record = FitRecord(**found | {"scores": scores})
+        record = FitRecord(
+            **found | {"scores": scores, "processor_seconds": float(found.get("processor_seconds", math.nan))}
+        )
     except (DamageError, KeyError, TypeError, ValueError) as error:
         warn_of_damage(path, error, "this fit is made again")
         return None

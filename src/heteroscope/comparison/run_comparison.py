@@ -13,6 +13,7 @@ from sklearn.base import clone
 from heteroscope import datasets
 from heteroscope.baselines import BASELINES, AnyEstimator, choose_methods
 from heteroscope.comparison.fit_records import SCORES, FitRecord, load_record, open_folder, run_folder, save_record
+from heteroscope.comparison.processor_time import processor_seconds
 from heteroscope.comparison.splits import AnySplit, is_named, make_splits, stream_splits
 from heteroscope.core import (
     FarRowsWarning,
@@ -84,8 +85,9 @@ def compare(
     Returns
     -------
     DataFrame
-        One row per method and split: `method`, `split`, `n_train`, `n_test`, the scores of `SCORES`, and `error`, which
-        is None unless the fit failed. A fit that failed has no scores, and the next call with `out` tries it again.
+        One row per method and split: `method`, `split`, `n_train`, `n_test`, the scores of `SCORES`,
+        `processor_seconds` (of this process and its workers), and `error`, which is None
+        unless the fit failed. A fit that failed has no scores, and the next call with `out` tries it again.
 
     See Also
     --------
@@ -106,7 +108,7 @@ def compare(
     else:
         splits = make_splits(data, target, protocol, n_splits, seed, missing)
     estimators = {
-        name: _with_parameters(clone(estimator), n_jobs=n_jobs, **settings or {})
+        name: with_parameters(clone(estimator), n_jobs=n_jobs, **settings or {})
         for name, estimator in choose_methods(methods, len(splits[0].x_train)).items()
     }
     folder = None
@@ -117,9 +119,9 @@ def compare(
         for name, estimator in estimators.items():
             record = None if folder is None else load_record(folder, name, number, settings_of(estimator))
             if record is None:
-                seeded = _with_parameters(clone(estimator), random_state=_seed(seed, number))
+                seeded = with_parameters(clone(estimator), random_state=method_seed(seed, number))
                 store = {"store": run_folder(folder, name, number)} if streamed and folder is not None else {}
-                record = _fit_and_score(name, number, seeded, split, **store)
+                record = fit_and_score(name, number, seeded, split, **store)
                 if folder is not None:
                     save_record(folder, record)
             records.append(record)
@@ -130,10 +132,10 @@ def compare(
     return pd.DataFrame([record.as_row() for record in records])
 
 
-def _fit_and_score(name: str, number: int, estimator: AnyEstimator, split: AnySplit, **store: Path) -> FitRecord:
+def fit_and_score(name: str, number: int, estimator: AnyEstimator, split: AnySplit, **store: Path) -> FitRecord:
     """Return the record of one fit; an exception of the method becomes the record's error."""
     sizes, parameters = (len(split.x_train), len(split.y_test)), settings_of(estimator)
-    start = time.perf_counter()
+    start, processor_start = time.perf_counter(), processor_seconds()
     try:
         estimator.fit(split.x_train, split.y_train, **store)
         with warnings.catch_warnings():
@@ -153,10 +155,11 @@ def _fit_and_score(name: str, number: int, estimator: AnyEstimator, split: AnySp
         )
     scores["seconds"] = time.perf_counter() - start
     found = {score: float(scores[score]) for score in SCORES}
-    return FitRecord(name, number, *sizes, found, parameters, None, computed_with())
+    spent = processor_seconds() - processor_start
+    return FitRecord(name, number, *sizes, found, parameters, None, computed_with(), spent)
 
 
-def _with_parameters(estimator: AnyEstimator, **parameters: object) -> AnyEstimator:
+def with_parameters(estimator: AnyEstimator, **parameters: object) -> AnyEstimator:
     """Set those parameters that the estimator has and that are not None; return the estimator."""
     known = estimator.get_params(deep=False)
     return estimator.set_params(**{k: value for k, value in parameters.items() if k in known and value is not None})
@@ -172,6 +175,6 @@ def _identify(data: str | Path | Stream, target: str | None, missing: Missing, t
     return table_file(data, target=target, missing=missing)
 
 
-def _seed(seed: int, number: int) -> int:
+def method_seed(seed: int, number: int) -> int:
     """Return the seed of the methods on one split."""
     return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])

@@ -16,8 +16,10 @@ from heteroscope.core.errors import (
     DamageError,
     FarRowsWarning,
     InputError,
+    InputErrors,
     Parameter,
     StoreWarning,
+    TableWarning,
     check_positive_integer,
     error_text,
     printable,
@@ -48,7 +50,9 @@ from heteroscope.core.identity import (
     same_identity,
     settings_of,
     table_file,
+    without_later_settings,
 )
+from heteroscope.core.number_texts import number_text
 from heteroscope.core.progress import Progress, progress_bar, shifted
 from heteroscope.core.provenance import Provenance, computed_with, describe_provenance, warn_of_mixture
 from heteroscope.core.regularisation import (
@@ -89,12 +93,14 @@ __all__ = [
     "FarRowsWarning",
     "Identity",
     "InputError",
+    "InputErrors",
     "Parameter",
     "Progress",
     "Provenance",
     "Status",
     "StoreWarning",
     "Strengths",
+    "TableWarning",
     "alpha_beta",
     "as_json",
     "atomic_write",
@@ -118,6 +124,7 @@ __all__ = [
     "logits_from_alpha_beta",
     "make_folder",
     "named_set",
+    "number_text",
     "open_regular",
     "parse_json",
     "parse_object",
@@ -148,6 +155,7 @@ __all__ = [
     "table_file",
     "warn_of_damage",
     "warn_of_mixture",
+    "without_later_settings",
     "write_mark",
     "write_sealed",
     "write_sealed_arrays",

@@ -6,6 +6,7 @@ Other modules read a value as `defaults.NAME` at the time of the call, so that a
 # Defaults of the estimators, of diagrams and of the command line. "PAPER_" marks the paper's values, used by diagrams.
 HIDDEN, PAPER_HIDDEN = (64, 64, 64), (128, 128, 128)  # width of each hidden layer
 ACTIVATION, PAPER_ACTIVATION = "silu", "leaky_relu"
+PENALTY = "weights"  # what is penalised: squared weights, or squared gradients of the outputs
 SELECTION = "nll"  # the held-out score by which a search chooses its point
 FOLDS = "auto"
 COARSE_POINTS = 8  # first points of a search, evenly spaced along the diagonal

@@ -1,6 +1,6 @@
 """The one exception for a user's mistake. Its message is one line: the cause, then the cure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    value: str | int | float | None = None
+    value: str | int | float | tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value!r}"
+        shown = list(self.value) if isinstance(self.value, tuple) else self.value
+        return self.name if shown is None else f"{self.name}={shown!r}"
 
 
 class InputError(ValueError):
@@ -36,6 +37,43 @@ class InputError(ValueError):
     def message(self, spell: Callable[[Parameter], str]) -> str:
         """Return the message with every parameter written as `spell` returns it."""
         return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in self.args)
+
+
+class InputErrors(InputError):
+    """Several problems of one table, so that all of them can be mended at once.
+
+    Parameters
+    ----------
+    what : str
+        The table.
+    problems : sequence of InputError
+        What is wrong with it.
+    cures : sequence of Parameter
+        Choices with which the table could be used as it is.
+    """
+
+    def __init__(self, what: str, problems: Sequence[InputError], cures: Sequence[Parameter]) -> None:
+        super().__init__(what)
+        self.what, self.problems, self.cures = what, tuple(problems), tuple(cures)
+
+    def __reduce__(self) -> tuple[type["InputErrors"], tuple[object, ...]]:
+        return type(self), (self.what, self.problems, self.cures)
+
+    def message(self, spell: Callable[[Parameter], str]) -> str:
+        """Return all lines as one: the problems with numbers, then the choices."""
+        head, *problems = self.lines(spell, ", ")
+        last = f"; {problems.pop()}" if self.cures else ""
+        return f"{head} {'; '.join(f'({k}) {text}' for k, text in enumerate(problems, start=1))}{last}"
+
+    def lines(self, spell: Callable[[Parameter], str], between: str) -> list[str]:
+        """Return how many problems there are, one line for each, and the choices, if there are any."""
+        head = f"{self.what} has {len(self.problems)} problems:"
+        choices = [f"to use it as it is: {between.join(map(spell, self.cures))}"] if self.cures else []
+        return [head, *(problem.message(spell) for problem in self.problems), *choices]
+
+
+class TableWarning(UserWarning):
+    """A table file was read in one of several possible ways."""
 
 
 class DamageError(Exception):

@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heteroscope.core import defaults
 from heteroscope.core.errors import InputError, Parameter
 
 #: Raise a number when, for equal settings, ...
@@ -32,7 +33,7 @@ REVISIONS: dict[str, int] = {
     "diagrams": 1,  # ... the networks of a diagram are trained or scored in another way
     "kept numbers": 2,  # ... a diagram on disk keeps other numbers of each model, or other labels
     "field theory": 2,  # ... the field theory is solved, scored or labelled in another way
-    "comparisons": 2,  # ... a method of this package is fitted, or any method is scored, in another way
+    "comparisons": 3,  # ... a method of this package is fitted, or any method is scored, in another way
     "paper's comparisons": 1,  # ... the same with the paper's settings, which do not calibrate
     "surveys": 1,  # ... the pass over a stream samples or holds out other rows, or scales them in another way
     "stream fits": 1,  # ... a model takes other steps on a stream
@@ -40,6 +41,8 @@ REVISIONS: dict[str, int] = {
 #: Relative difference up to which two floats count as equal: np.logspace has other last bits on other processors.
 DIGITS = 1e-14
 NOT_SET, OPAQUE = "not set", "an object"  # a setting that one identity lacks; a value without settings of its own
+#: Settings that came later, at the value that stands for what was done before: with it, identities are the old ones.
+_LATER = {"penalty": defaults.PENALTY}
 _SHOWN = 3  # differences that an error message lists
 _NO_SETTING = ("n_jobs", "verbose")  # parameters of estimators that change no result
 _NESTING = 4  # levels of objects inside objects whose attributes are read
@@ -90,13 +93,23 @@ def settings_of(estimator: HasParameters, leave_out: Collection[str] = ("random_
     """Identify an estimator by its parameters, except `leave_out`, `n_jobs` and `verbose`.
 
     An object among them is identified by its own parameters or attributes; a function or class only by the words "an
-    object". The class of the estimator is no part of its identity: give each method a name of its own.
+    object". The class of the estimator is no part of its identity: give each method a name of its own. A setting that
+    came later counts only if it differs from what was done before, see `without_later_settings`.
     """
     parameters = estimator.get_params(deep=False)
     return {
         name: _settings(value)
-        for name, value in parameters.items()
+        for name, value in without_later_settings(parameters).items()
         if name not in leave_out and name not in _NO_SETTING
+    }
+
+
+def without_later_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out settings that came after the first records, where they stand for what was done before."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if not (name in _LATER and isinstance(value, str) and value == _LATER[name])
     }
 
 

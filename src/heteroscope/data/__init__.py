@@ -12,14 +12,18 @@ from heteroscope.data.streams.stream import Stream, read_checked, refuse_changed
 from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
 
 if TYPE_CHECKING:
+    from heteroscope.data.date_columns import Dates
     from heteroscope.data.table_encoder import Missing, TableEncoder
-    from heteroscope.data.table_files import read_table
+    from heteroscope.data.table_files import EXTENSIONS, is_table, read_table
+    from heteroscope.data.table_look import look_at_table
 
 __all__ = [
+    "EXTENSIONS",
     "MOST_BATCHES",
     "ROUNDING",
     "Batch",
     "Chunk",
+    "Dates",
     "Missing",
     "NpyFile",
     "NpyStream",
@@ -30,6 +34,8 @@ __all__ = [
     "Survey",
     "TableEncoder",
     "draw_rows",
+    "is_table",
+    "look_at_table",
     "merge_rows",
     "open_stream",
     "read_ahead",
@@ -43,8 +49,12 @@ __all__ = [
 
 # Import what needs pandas at its first use: every worker process imports this package, and none of them reads tables.
 _HOMES = {
+    "Dates": "heteroscope.data.date_columns",
+    "EXTENSIONS": "heteroscope.data.table_files",
     "Missing": "heteroscope.data.table_encoder",
     "TableEncoder": "heteroscope.data.table_encoder",
+    "is_table": "heteroscope.data.table_files",
+    "look_at_table": "heteroscope.data.table_look",
     "read_table": "heteroscope.data.table_files",
 }
 

@@ -1,6 +1,7 @@
 """Encode one column of a user's table: numbers as they are, categories as one-hot features, all else refused.
 
-Dates, free text, infinite values and (unless they are to be filled) missing values raise an `InputError`.
+Free text, infinite values and (unless they are to be filled) missing values raise an `InputError`, and so do dates
+unless they are to become numbers (`date_columns.py`).
 """
 
 import re
@@ -10,36 +11,46 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float64
+from jaxtyping import Float64
 from pandas.api.types import infer_dtype
 
 from heteroscope.core import InputError, Parameter
+from heteroscope.data.column_words import ColumnError, first_row, listing, refuse_missing, shorten
+from heteroscope.data.date_columns import DateColumn, Dates, time_kind
 
 #: What to do with a category that was not in the training rows: refuse it, or encode it as a row of zeros.
 Unknown: TypeAlias = Literal["refuse", "zeros"]
 
 # Kinds of columns, in the words of pandas' `infer_dtype`.
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal"}
-_TIMES = {"datetime64", "datetime", "date", "timedelta64", "timedelta", "time", "period"}
-# 2024-05-01, 2024/5, 1.5.2024 or 01/05/24, perhaps with a time.
-_DATE = re.compile(r"\s*(\d{4}[-/]\d{1,2}([-/]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?\s*")
+# $1,200.50, 30 %, 12.5€: numbers with one sign, in which commas can only separate thousands.
+_SIGNED = re.compile(
+    r" *([-+]?) *(?P<front>[$€£¥])? *([-+]?)(\d{1,3}(?:,\d{3})+|\d+)((?:\.\d*)?) *(?P<back>[$€£¥%])? *"
+)
+# 3,5 and 1.200,50; and 1,200 and 1,200.50, which may be either.
+_DECIMAL_COMMA = re.compile(r" *[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+ *")
+_THOUSANDS = re.compile(r" *[-+]?\d{1,3}(,\d{3})+(\.\d*)? *")
+_IDENTIFIER = re.compile(r"(?=\S*\d)\S+")  # one word with a digit in it
 
 
 @dataclass(frozen=True)
 class NumericColumn:
     """A column of numbers: value -> value.
 
-    A missing value becomes `fill`, the training median, or is refused if `fill` is None.
+    A missing value becomes `fill`, the training median, or is refused if `fill` is None. Texts may have the `sign` $,
+    €, £, ¥ or % and commas between thousands.
     """
 
     name: str
     fill: float | None
+    sign: str = ""
 
     @classmethod
     def fit(cls, series: pd.Series, impute: bool) -> "NumericColumn":
         """Learn the column's median if missing values are to be filled with it (`impute`)."""
-        values = finite_numbers(series)
-        return cls(str(series.name), float(np.nanmedian(values)) if impute else None)
+        sign = common_sign(series)
+        values = finite_numbers(series, sign)
+        return cls(str(series.name), float(np.nanmedian(values)) if impute else None, sign)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -48,7 +59,7 @@ class NumericColumn:
 
     def encode(self, series: pd.Series) -> Float64[np.ndarray, "row 1"]:
         """Return the column as one feature of finite numbers."""
-        values = finite_numbers(series)
+        values = finite_numbers(series, self.sign)
         if self.fill is None:
             refuse_missing(series)
         else:
@@ -91,25 +102,59 @@ class CategoricalColumn:
         strange = position < 0
         if self.unknown == "refuse" and strange.any():
             raise InputError(
-                f"column {self.name!r} has {_short(labels[strange][0])} in {_first_row(strange)}, not seen in training "
+                f"column {self.name!r} has {shorten(labels[strange][0])} in {first_row(strange)}, not seen in training "
                 f"(there: {listing(self.categories)}): remove such rows, or fit with ",
                 Parameter("unknown", "zeros"),
             )
         return (position[:, np.newaxis] == np.arange(len(self.categories))).astype(np.float64)
 
 
-def fit_column(
-    series: pd.Series, impute: bool, unknown: Unknown, max_categories: int
-) -> NumericColumn | CategoricalColumn:
+#: How a column is encoded.
+Column: TypeAlias = NumericColumn | CategoricalColumn | DateColumn
+
+
+def fit_column(series: pd.Series, impute: bool, unknown: Unknown, max_categories: int, dates: Dates) -> Column:
     """Return the encoding for a column's content; raise an `InputError` that names the column if there is none."""
     kind = infer_dtype(series, skipna=True)
     if kind in _NUMBERS | {"boolean"}:
         return NumericColumn.fit(series, impute)
+    if time_kind(series) is not None:
+        if dates == "refuse":
+            raise _dates_refused(series)
+        return DateColumn.fit(series, impute, with_cycles=dates == "cycles")
     if kind in {"string", "categorical"}:
+        if common_sign(series):
+            return NumericColumn.fit(series, impute)
+        _refuse_commas(series)
         _refuse_free_text(series, max_categories)
         return CategoricalColumn.fit(series, impute, unknown)
-    _refuse_dates(series)
-    raise InputError(f"column {series.name!r} holds values of the kind {kind!r}: convert them to numbers, or drop it")
+    raise ColumnError(
+        f"column {series.name!r} holds values of the kind {kind!r}: convert them to numbers, or leave it out with ",
+        _dropped(series),
+        cure=_dropped(series),
+    )
+
+
+def is_identifier(series: pd.Series) -> bool:
+    """Return whether a column of text holds one word with a digit in each row, and another one in each row."""
+    texts = series.dropna()
+    if infer_dtype(texts, skipna=True) != "string" or len(texts) < 2 or texts.duplicated().any():
+        return False
+    plain = pd.to_numeric(texts, errors="coerce").notna() & ~texts.str.match(r" *0\d")
+    return bool(plain.mean() <= 0.5 and texts.map(lambda text: _IDENTIFIER.fullmatch(text) is not None).all()) and (
+        time_kind(texts) is None and not common_sign(texts) and _with_commas(texts) is None
+    )
+
+
+def common_sign(series: pd.Series) -> str:
+    """Return the one sign ($, €, £, ¥ or %) that all texts of a column have beside a number, or ""."""
+    different = series.dropna().drop_duplicates()
+    if infer_dtype(different, skipna=True) not in ("string", "categorical"):
+        return ""
+    found = [_SIGNED.fullmatch(str(text)) for text in different]
+    signs = {match and (match["front"] or "") + (match["back"] or "") for match in found}
+    sign = signs.pop() if len(signs) == 1 else None
+    return sign if sign and len(sign) == 1 else ""
 
 
 def is_numeric(series: pd.Series) -> bool:
@@ -117,42 +162,69 @@ def is_numeric(series: pd.Series) -> bool:
     return infer_dtype(series, skipna=True) in _NUMBERS | {"string"}
 
 
-def finite_numbers(series: pd.Series) -> Float64[np.ndarray, " row"]:
-    """Return a column as float64, NaN where a value is missing; refuse all values that are not finite numbers."""
-    _refuse_dates(series)
-    parsed = pd.to_numeric(series, errors="coerce")
+def finite_numbers(series: pd.Series, sign: str = "") -> Float64[np.ndarray, " row"]:
+    """Return a column as float64, NaN where a value is missing; refuse all values that are not finite numbers.
+
+    Texts may have this sign beside the number, and then commas between thousands.
+    """
+    if time_kind(series) is not None:
+        raise ColumnError(f"column {series.name!r} must hold numbers and holds dates or times: write numbers instead")
+    parsed = pd.to_numeric(series.map(lambda value: _without_sign(value, sign)) if sign else series, errors="coerce")
     strange = (parsed.isna() & series.notna()).to_numpy(dtype=bool)
     if strange.any():
-        raise InputError(
-            f"column {series.name!r} must hold numbers and has {_short(series[strange].iloc[0])} in "
-            f"{_first_row(strange)}: correct it, or leave the cell empty"
+        _refuse_commas(series)
+        raise ColumnError(
+            f"column {series.name!r} must hold numbers and has {shorten(series[strange].iloc[0])} in "
+            f"{first_row(strange)}: correct it, or leave the cell empty"
         )
     values = parsed.to_numpy(dtype=np.float64, na_value=np.nan)
     infinite = np.isinf(values)
     if infinite.any():
-        raise InputError(
-            f"column {series.name!r} has {infinite.sum()} infinite values, the first in {_first_row(infinite)}: "
+        raise ColumnError(
+            f"column {series.name!r} has {infinite.sum()} infinite values, the first in {first_row(infinite)}: "
             "correct them, or leave the cells empty"
         )
     return values
 
 
-_FILL_OR_DROP = ("fill them, drop those rows, or fit with ", Parameter("missing", "impute"))
+def _without_sign(value: object, sign: str) -> object:
+    """Return a text without this sign and without commas between thousands; anything else as it is."""
+    found = _SIGNED.fullmatch(value) if isinstance(value, str) else None
+    if found is None or (found["front"] or "") + (found["back"] or "") != sign:
+        return value
+    return f"{found[1]}{found[3]}{found[4].replace(',', '')}{found[5]}"
 
 
-def refuse_missing(series: pd.Series, cure: tuple[str | Parameter, ...] = _FILL_OR_DROP) -> None:
-    """Raise an `InputError` that counts the missing values of a column, if there are any, and ends with `cure`."""
-    missing = series.isna().to_numpy(dtype=bool)
-    if missing.any():
-        raise InputError(
-            f"column {series.name!r} has {missing.sum()} missing values, the first in {_first_row(missing)}: ", *cure
+def _with_commas(series: pd.Series) -> "pd.Series | None":
+    """Return which texts have a comma, if the column holds nothing but numbers of which some have commas; else None."""
+    texts = series.astype("string")
+    comma = texts.str.fullmatch(_DECIMAL_COMMA).fillna(False) | texts.str.fullmatch(_THOUSANDS).fillna(False)
+    number = pd.to_numeric(texts, errors="coerce").notna()
+    return comma if comma.any() and (comma | number | texts.isna()).all() else None
+
+
+def _refuse_commas(series: pd.Series) -> None:
+    """Raise an `InputError` that names decimal commas, or commas between thousands, in a column of numbers."""
+    comma = _with_commas(series)
+    if comma is None:
+        return
+    texts = series[comma].astype(str)
+    where = f"({shorten(texts.iloc[0])} in {first_row(comma.to_numpy(dtype=bool))})"
+    decimal, thousands = Parameter("decimal", ","), Parameter("thousands", ",")
+    if not texts.map(lambda text: _THOUSANDS.fullmatch(text) is not None).all():
+        raise ColumnError(
+            f"column {series.name!r} has decimal commas {where}: write decimal points, or read the file with ",
+            decimal,
+            cure=decimal,
         )
-
-
-def listing(names: Sequence[str], at_most: int = 20) -> str:
-    """Return the names as text, such as "'a', 'b', 'c' and 40 more"."""
-    shown = ", ".join(_short(name) for name in names[:at_most])
-    return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"
+    raise ColumnError(
+        f"column {series.name!r} has commas in its numbers {where}: write thousands without commas and decimals with "
+        "points, or read the file with ",
+        thousands,
+        " or ",
+        decimal,
+        ", whichever is meant",
+    )
 
 
 def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
@@ -162,36 +234,42 @@ def _refuse_free_text(series: pd.Series, max_categories: int) -> None:
     """
     texts = series.dropna()
     different = pd.Series(_labels(texts.drop_duplicates()))
-    if different.map(lambda text: _DATE.fullmatch(text) is not None).all():
-        raise _dates_refused(series)
     declared = isinstance(series.dtype, pd.CategoricalDtype)
     if len(different) <= max_categories and (declared or len(different) < len(texts)):
         return
+    found, most = f"{len(different)} different", Parameter("max_categories", max_categories)
     if pd.to_numeric(different, errors="coerce").notna().mean() > 0.5:
         finite_numbers(series)  # mostly numbers: its error names the first value that is none
-        raise InputError(
-            f"column {series.name!r} has {len(different)} different codes in {len(texts)} rows, the first is "
-            f"{_short(different[0])} (categories repeat and are at most max_categories={max_categories}): drop it, "
-            "group them, or, if they are numbers, write them as such and without leading zeros"
+        raise ColumnError(
+            f"column {series.name!r} has {found} codes in {len(texts)} rows, the first is {shorten(different[0])} "
+            "(categories repeat and are at most ",
+            most,
+            "): group them, write them as numbers without leading zeros if they are such, or leave it out with ",
+            _dropped(series),
+            cure=_dropped(series),
         )
-    raise InputError(
-        f"column {series.name!r} is free text, {len(different)} different values in {len(texts)} rows (categories "
-        f"repeat and are at most max_categories={max_categories}): drop it, group its values, or use numbers"
+    raise ColumnError(
+        f"column {series.name!r} is free text, {found} values in {len(texts)} rows (categories repeat and are at most ",
+        most,
+        "): group its values, use numbers, or leave it out with ",
+        _dropped(series),
+        cure=_dropped(series),
     )
 
 
-def _refuse_dates(series: pd.Series) -> None:
-    """Raise an `InputError` if the column holds dates or times."""
-    if infer_dtype(series, skipna=True) in _TIMES:
-        raise _dates_refused(series)
-
-
-def _dates_refused(series: pd.Series) -> InputError:
-    """Return the error for a column of dates or times."""
-    return InputError(
-        f"column {series.name!r} holds dates or times: replace it by numbers (the month, the hour, the days since a "
-        "start), or drop it"
+def _dates_refused(series: pd.Series) -> ColumnError:
+    """Return the error for a column of dates or times among the features."""
+    days = Parameter("dates", "days")
+    return ColumnError(
+        f"column {series.name!r} holds dates or times: replace it by numbers (the month, the hour), leave it out, or "
+        "make days of it with ",
+        days,
+        cure=days,
     )
+
+
+def _dropped(series: pd.Series) -> Parameter:
+    return Parameter("drop", (str(series.name),))
 
 
 def _labels(series: pd.Series) -> np.ndarray:
@@ -217,14 +295,3 @@ def _positions(labels: np.ndarray, categories: Sequence[str]) -> np.ndarray:
         whole = pd.Series(labels[strange]).str.replace(r"^([-+]?\d+)\.0+$", r"\1", regex=True)
         position[strange] = known.get_indexer(pd.Index(whole))
     return position
-
-
-def _short(value: object) -> str:
-    """Return the value's repr in at most 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:56]}...{text[-1]}"
-
-
-def _first_row(mask: Bool[np.ndarray, " row"]) -> str:
-    """Return "row N" for the first row in the mask, counted from one."""
-    return f"row {int(mask.argmax()) + 1}"

@@ -33,6 +33,10 @@ class Rows(NamedTuple):
         """Return the rows with these numbers."""
         return Rows(self.x[index], self.y[index], self.weight[index])
 
+    def logged(self) -> "Rows":
+        """Return the same rows with the logarithms of the targets."""
+        return self._replace(y=np.log(self.y))
+
     def target_fences(self) -> tuple[float, float]:
         """Return bounds beyond which a target is wild: FENCE interquartile ranges beyond the quartiles.
 

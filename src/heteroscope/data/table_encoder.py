@@ -1,6 +1,8 @@
 """Turn a user's table into arrays of features and targets, and store the encoding as plain JSON."""
 
 import difflib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -8,17 +10,20 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64
 
-from heteroscope.core import InputError, Parameter, refuse_half_characters
+from heteroscope.core import InputError, InputErrors, Parameter, check_positive_integer, refuse_half_characters
 from heteroscope.data.column_encoders import (
     CategoricalColumn,
+    Column,
     NumericColumn,
     Unknown,
+    common_sign,
     finite_numbers,
     fit_column,
+    is_identifier,
     is_numeric,
-    listing,
-    refuse_missing,
 )
+from heteroscope.data.column_words import ColumnError, listing, refuse_missing
+from heteroscope.data.date_columns import CYCLES, DateColumn, Dates, Kind
 
 #: What to do with missing values of a feature: refuse them, or fill them with the median or most frequent category.
 Missing: TypeAlias = Literal["refuse", "impute"]
@@ -28,21 +33,22 @@ Missing: TypeAlias = Literal["refuse", "impute"]
 class TableEncoder:
     """An encoding of tables as float64 features and targets, learned from training rows and reused for later tables.
 
-    Numbers and booleans are kept. Text with few different values is one-hot encoded. Columns that never vary are left
-    out. Dates, free text, infinite values and (unless filled) missing values are refused.
+    Numbers and booleans are kept. Text with few different values is one-hot encoded. By choice, dates become numbers.
+    Columns that never vary, and identifiers, are left out. Free text, infinite values and (unless filled) missing
+    values are refused. All problems of a table are refused at once.
 
     Attributes
     ----------
     target : str
         The column to predict.
-    columns : tuple of NumericColumn or CategoricalColumn
+    columns : tuple of NumericColumn, CategoricalColumn or DateColumn
         How each column is encoded, in the order of the training table.
     notes : tuple of str
         What was done to columns: which were left out, one-hot encoded or filled.
     """
 
     target: str
-    columns: tuple[NumericColumn | CategoricalColumn, ...]
+    columns: tuple[Column, ...]
     notes: tuple[str, ...]
 
     @classmethod
@@ -54,6 +60,9 @@ class TableEncoder:
         missing: Missing = "refuse",
         unknown: Unknown = "refuse",
         max_categories: int = 20,
+        dates: Dates = "refuse",
+        features: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
     ) -> "TableEncoder":
         """Learn an encoding from training rows.
 
@@ -69,6 +78,13 @@ class TableEncoder:
             Refuse categories of later tables that these rows lack, or encode them as zeros.
         max_categories : int, default=20
             The most different values that a column of text may have.
+        dates : {"refuse", "days", "cycles"}, default="refuse"
+            Refuse dates and times, or encode them as days since 1970-01-01; "cycles" adds sine and cosine of the time
+            of the year, the week and the day.
+        features : sequence of str, default=None
+            The columns to predict from; None is all but the target and those of `drop`.
+        drop : sequence of str, default=()
+            Columns to leave out.
 
         Returns
         -------
@@ -76,24 +92,31 @@ class TableEncoder:
         """
         _refuse_choice("missing", missing, get_args(Missing))
         _refuse_choice("unknown", unknown, get_args(Unknown))
+        _refuse_choice("dates", dates, get_args(Dates))
+        check_positive_integer("max_categories", max_categories)
         _refuse_bad_names(frame)
         if len(frame) == 0:
             raise InputError("the table has no rows: add some to fit on")
-        _target_values(frame, target)
-        columns, notes = [], []
-        for name in frame.columns.drop(target):
+        _require(frame, [target], "target")
+        problems: list[InputError] = []
+        with _collecting(problems):
+            _target_values(frame, target)
+        columns: list[Column] = []
+        notes: list[str] = []
+        for name in _chosen(frame, target, features, drop):
             series = frame[name]
-            if missing == "refuse":
-                refuse_missing(series)
-            if _is_constant(series):
-                notes.append(f"column {name!r} never varies and is left out")
+            left_out = _reason_to_leave_out(series, missing)
+            if left_out is not None:
+                notes.append(f"column {name!r} {left_out} and is left out")
                 continue
-            column = fit_column(series, missing == "impute", unknown, max_categories)
-            columns.append(column)
-            if isinstance(column, CategoricalColumn):
-                notes.append(f"column {name!r} is one-hot encoded: {listing(column.categories)}")
-            if series.isna().any():
-                notes.append(f"column {name!r} has {series.isna().sum()} missing values, filled with {column.fill!r}")
+            with _collecting(problems):
+                if missing == "refuse":
+                    refuse_missing(series)
+            with _collecting(problems):
+                column = fit_column(series, missing == "impute", unknown, max_categories, dates)
+                columns.append(column)
+                notes.extend(_notes_of(column, series))
+        _raise_together(problems)
         if not columns:
             raise InputError(
                 f"no column but the target {target!r} varies over the {len(frame)} rows: add more rows or columns"
@@ -113,11 +136,14 @@ class TableEncoder:
     def features(self, frame: pd.DataFrame) -> Float64[np.ndarray, "row feature"]:
         """Return the features of a table; it may have further columns and need not have the target."""
         _refuse_bad_names(frame)
+        _require(frame, [column.name for column in self.columns], "feature")
+        problems: list[InputError] = []
+        parts = []
         for column in self.columns:
-            if column.name not in frame:
-                hint = _suggestion(column.name, frame)
-                raise InputError(f"the table lacks column {column.name!r}, which the model was fitted on{hint}: add it")
-        return np.hstack([column.encode(frame[column.name]) for column in self.columns])
+            with _collecting(problems):
+                parts.append(column.encode(frame[column.name]))
+        _raise_together(problems)
+        return np.hstack(parts)
 
     def targets(self, frame: pd.DataFrame) -> Float64[np.ndarray, " row"]:
         """Return the target column as finite numbers; a missing target is refused, never filled."""
@@ -143,33 +169,117 @@ class TableEncoder:
             raise InputError(f"this is no stored table encoding ({error!r}): save the model again") from error
 
 
-def _stored_column(kind: str, **fields: Any) -> NumericColumn | CategoricalColumn:
+def _stored_column(kind: str, **fields: Any) -> Column:
     """Return the column of this class with these fields; raise a `KeyError` or `TypeError` for others."""
-    column: NumericColumn | CategoricalColumn
+    column: Column
+    is_sound = True
     if kind == NumericColumn.__name__:
         column = NumericColumn(**fields)
-        is_sound = column.fill is None or (isinstance(column.fill, float | int) and np.isfinite(column.fill))
+        is_sound = isinstance(column.sign, str)
     elif kind == CategoricalColumn.__name__:
         column = CategoricalColumn(**fields | {"categories": tuple(fields["categories"])})
-        texts = (*column.categories, *([] if column.fill is None else [column.fill]))
-        is_sound = all(isinstance(text, str) for text in texts) and column.unknown in get_args(Unknown)
+        is_sound = all(isinstance(text, str) for text in column.categories) and column.unknown in get_args(Unknown)
+    elif kind == DateColumn.__name__:
+        column = DateColumn(**fields | {"cycles": tuple(fields["cycles"])})
+        known = column.kind in get_args(Kind) and column.order in (None, "day first", "month first")
+        is_sound = known and set(column.cycles) <= set(CYCLES)
     else:
         raise KeyError(kind)
-    if not is_sound or not isinstance(column.name, str):
+    if isinstance(column, CategoricalColumn):
+        has_fill = isinstance(column.fill, str)
+    else:
+        has_fill = isinstance(column.fill, float | int) and bool(np.isfinite(column.fill))
+    if not is_sound or not (column.fill is None or has_fill) or not isinstance(column.name, str):
         raise TypeError(f"a column of the kind {kind} has other fields")
     return column
 
 
+@contextmanager
+def _collecting(problems: list[InputError]) -> Iterator[None]:
+    """Add an `InputError` to the problems instead of raising it."""
+    try:
+        yield
+    except InputError as error:
+        problems.append(error)
+
+
+def _raise_together(problems: list[InputError]) -> None:
+    """Raise the only problem, or all of them with the choices that settle them; do nothing if there are none."""
+    if len(problems) > 1:
+        raise InputErrors("the table", problems, _cures(problems))
+    if problems:
+        raise problems[0]
+
+
+def _cures(problems: Sequence[InputError]) -> list[Parameter]:
+    """Return the choices that settle problems, each once, and the columns to drop together."""
+    cures = [problem.cure for problem in problems if isinstance(problem, ColumnError) and problem.cure is not None]
+    dropped = tuple(name for cure in cures if isinstance(cure.value, tuple) for name in cure.value)
+    others = dict.fromkeys(cure for cure in cures if not isinstance(cure.value, tuple))
+    return [*others, *([Parameter("drop", dropped)] if dropped else [])]
+
+
+def _require(frame: pd.DataFrame, names: Sequence[str], role: Literal["target", "feature"]) -> None:
+    """Raise an `InputError` that names all columns which the table lacks, each with the most similar one."""
+    absent = [f"{name!r}{_suggestion(name, frame)}" for name in names if name not in frame]
+    if not absent:
+        return
+    if role == "target":
+        raise InputError(f"the table has no column {absent[0]}: choose the target among {listing(list(frame.columns))}")
+    shown = ", ".join(absent[:20]) + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
+    one = len(absent) == 1
+    raise InputError(
+        f"the table lacks {'column' if one else 'columns'} {shown}, which the model was fitted on: add "
+        f"{'it' if one else 'them'}"
+    )
+
+
+def _chosen(frame: pd.DataFrame, target: str, features: Sequence[str] | None, drop: Sequence[str]) -> list[str]:
+    """Return the columns to predict from, in the order of the table."""
+    for option, names in (("features", features or ()), ("drop", drop)):
+        for name in names:
+            if name not in frame:
+                raise InputError(
+                    Parameter(option),
+                    f" names {name!r}, which is no column{_suggestion(name, frame)}: choose among "
+                    f"{listing(list(frame.columns))}",
+                )
+            if name == target:
+                raise InputError(Parameter(option), f" names the target {target!r}: leave it out there")
+    if features is not None and not set(features) - set(drop):
+        raise InputError(Parameter("features"), " leaves no column to predict from: name at least one that is kept")
+    return [name for name in frame.columns if name != target and name not in drop and name in (features or frame)]
+
+
+def _reason_to_leave_out(series: pd.Series, missing: Missing) -> str | None:
+    """Return why nothing can be learned from a column, or None; gaps that are not to be filled are refused later."""
+    if series.isna().all():
+        return "is empty"
+    if _is_constant(series):
+        return "never varies" if missing == "impute" or series.notna().all() else None
+    if is_identifier(series):
+        return "is an identifier, another one in each row,"
+    return None
+
+
+def _notes_of(column: Column, series: pd.Series) -> Iterator[str]:
+    """Yield what is done to a column beyond reading its numbers."""
+    if isinstance(column, CategoricalColumn):
+        yield f"column {column.name!r} is one-hot encoded: {listing(column.categories)}"
+    elif isinstance(column, DateColumn):
+        yield column.note
+    elif column.sign:
+        yield f"column {column.name!r} is read as numbers without the sign {column.sign}"
+    if series.isna().any():
+        yield f"column {column.name!r} has {series.isna().sum()} missing values, filled with {column.fill!r}"
+
+
 def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " row"]:
     """Return the target column as numbers; raise an `InputError` if it is absent, has gaps or holds no numbers."""
-    if target not in frame:
-        raise InputError(
-            f"the table has no column {target!r}{_suggestion(target, frame)}: choose the target among "
-            f"{listing(list(frame.columns))}"
-        )
+    _require(frame, [target], "target")
     series = frame[target]
-    refuse_missing(series, cure=("drop those rows, since a model cannot learn from a target that was filled in",))
-    values = finite_numbers(series)
+    refuse_missing(series, instead="drop those rows, since a model cannot learn from a target that was filled in")
+    values = finite_numbers(series, common_sign(series))
     if not is_numeric(series):
         raise InputError(f"the target {target!r} holds {series.dtype}, not numbers: regression needs a numeric target")
     return values

@@ -4,10 +4,12 @@ import difflib
 from typing import Literal, TypeAlias, get_args
 
 from heteroscope.core import Identity, InputError, Parameter, named_set
-from heteroscope.datasets import climsim, simulated, uci
+from heteroscope.datasets import climsim, simulated
 from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
 from heteroscope.datasets.climsim_generated import generate_climsim
+from heteroscope.datasets.packaged import Source
 from heteroscope.datasets.simulated import PROCESSES
+from heteroscope.datasets.sources import SOURCES, sample
 from heteroscope.datasets.splitting import Indices, Sample, Split, literature_splits, paper_split
 
 #: How rows are divided into training and test rows: see `splits`.
@@ -17,10 +19,12 @@ __all__ = [
     "PAPER",
     "PROCESSES",
     "SOLAR_FLUX",
+    "SOURCES",
     "TEST_ROWS",
     "Indices",
     "Protocol",
     "Sample",
+    "Source",
     "Split",
     "climsim",
     "climsim_stream",
@@ -43,7 +47,7 @@ def names() -> tuple[str, ...]:
     -------
     tuple of str
     """
-    return (*simulated.PROCESSES, *uci.SOURCES)
+    return (*simulated.PROCESSES, *SOURCES)
 
 
 def load(name: str, *, seed: int = 0, protocol: Protocol = "paper") -> Split:
@@ -113,14 +117,14 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
                 Parameter("protocol", "paper"),
                 " for new rows",
             )
-        sample = uci.sample(name)
-        cuts = literature_splits(len(sample.y), n_splits or 20, seed)
-        return [sample.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]
+        rows = sample(name)
+        cuts = literature_splits(len(rows.y), n_splits or 20, seed)
+        return [rows.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]
     seeds = range(seed, seed + (n_splits or 1))
     if name in simulated.PROCESSES:
         return [simulated.draw(name, seed=k)[0] for k in seeds]
-    sample = uci.sample(name)
-    return [sample.split(paper_split(len(sample.y), k), identify(name, protocol=protocol, seed=k)) for k in seeds]
+    rows = sample(name)
+    return [rows.split(paper_split(len(rows.y), k), identify(name, protocol=protocol, seed=k)) for k in seeds]
 
 
 def identify(name: str, **choices: object) -> Identity:

@@ -2,8 +2,9 @@
 
     objective of cell i with model j = likelihood_j + alpha_i |mean weights_j|^2 + beta_i |precision weights_j|^2
 
-Three numbers of each model decide. Where the precision is constant only alpha counts, so all cells of one alpha solve
-the same problem from the same start, with different rounding. Training is chaotic, and the best result serves them all.
+or with the average squared gradients, if those are the penalty. Three numbers of each model decide. Where the precision
+is constant only alpha counts, so all cells of one alpha solve the same problem from the same start, with different
+rounding. Training is chaotic, and the best result serves them all.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +18,10 @@ from heteroscope.core import alpha_beta
 from heteroscope.diagrams.measuring import evaluate
 from heteroscope.diagrams.sources import DiagramRows
 from heteroscope.networks import PRECISION_FLOOR, Architecture, Network, Params, init_params
-from heteroscope.training import Fit
+from heteroscope.training import Fit, Recipe
 
 
-def summarise_round(fits: Sequence[Fit], data: DiagramRows, activation: str, mean_only: bool) -> dict[str, np.ndarray]:
+def summarise_round(fits: Sequence[Fit], data: DiagramRows, recipe: Recipe) -> dict[str, np.ndarray]:
     """Return what the next round needs of a tile's models: weights in one vector, objective terms and steps.
 
     After a round that trains the mean only, the precision is still at its start; the best constant precision replaces
@@ -28,19 +29,23 @@ def summarise_round(fits: Sequence[Fit], data: DiagramRows, activation: str, mea
     """
     return {
         "weights": np.stack([np.asarray(ravel_pytree(fit.params)[0], np.float32) for fit in fits]),
-        "objective_terms": np.array([_objective_terms(fit.params, data, activation, mean_only) for fit in fits]),
+        "objective_terms": np.array([_objective_terms(fit.params, data, recipe) for fit in fits]),
         "steps": np.array([fit.steps for fit in fits], np.int32),
     }
 
 
-def _objective_terms(params: Params, data: DiagramRows, activation: str, mean_only: bool) -> tuple[float, float, float]:
-    """Return the likelihood and the squared weights of the mean's and of the precision's network."""
-    outputs = evaluate(params, data.inputs["train"], activation)
+def _objective_terms(params: Params, data: DiagramRows, recipe: Recipe) -> tuple[float, float, float]:
+    """Return the likelihood and what is penalised of the mean's and of the precision's network."""
+    outputs = evaluate(params, data.inputs["train"], recipe.architecture.activation)
+    if recipe.penalises_gradients:
+        sizes = outputs.mean_energy, outputs.precision_energy
+    else:
+        sizes = _squared_weights(params.mean), _squared_weights(params.precision)
     residual = outputs.mean - data.targets["train"]
-    if mean_only:
-        return 0.5 * (1.0 + np.log(np.mean(residual**2) + PRECISION_FLOOR)), _squared_weights(params.mean), 0.0
+    if not any("precision" in stage.trains for stage in recipe.stages):
+        return 0.5 * (1.0 + np.log(np.mean(residual**2) + PRECISION_FLOOR)), sizes[0], 0.0
     likelihood = np.mean(0.5 * (residual / outputs.std) ** 2 + np.log(outputs.std))
-    return float(likelihood), _squared_weights(params.mean), _squared_weights(params.precision)
+    return float(likelihood), *sizes
 
 
 def _squared_weights(network: Network) -> float:

@@ -15,7 +15,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.special import logit
 
-from heteroscope.core import InputError, alpha_beta
+from heteroscope.core import InputError, alpha_beta, defaults
 
 Output = Literal["mean", "precision"]
 
@@ -91,6 +91,8 @@ def penalty_table(diagram: xr.Dataset, output: Output) -> pd.DataFrame:
     """
     if "relative_gradient" not in diagram or diagram.attrs.get("source") != "networks":
         raise InputError("the law of the penalty needs a diagram of networks: give one made by phase_diagram")
+    if diagram.attrs.get("penalty", defaults.PENALTY) != "weights":
+        raise InputError('the law of the penalty needs networks with a penalty of weights: use penalty="weights"')
     train = diagram.sel(split="train").transpose("rho", "gamma", "seed", ...)
     alpha, beta = alpha_beta(logit(train["rho"].values)[:, None, None], logit(train["gamma"].values)[None, :, None])
     penalty = np.broadcast_to(alpha if output == "mean" else beta, train["objective"].shape)

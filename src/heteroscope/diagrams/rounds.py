@@ -93,8 +93,7 @@ def train_rounds(
             _train_missing(cells, grid, train_tiles, finish, round_progress, earlier_steps)
         elif not cells.done.all():
             round_store = open_round(folder, number, grid.shape, n_weights)
-            mean_only = not any("precision" in stage.trains for stage in recipe.stages)
-            summarise = partial(summarise_round, data=data, activation=activation, mean_only=mean_only)
+            summarise = partial(summarise_round, data=data, recipe=recipe)
             _train_missing(round_store, grid, train_tiles, summarise, round_progress, earlier_steps)
             _refuse_lost_tiles(round_store, folder)
             starts, earlier_steps = _choose_starts(

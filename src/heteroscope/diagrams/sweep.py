@@ -22,6 +22,7 @@ from heteroscope.core import (
     describe_provenance,
     resolve_diagram_schedule,
     resolve_diagram_steps,
+    without_later_settings,
 )
 from heteroscope.data import Stream
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, grid_values, kept_rows
@@ -61,6 +62,7 @@ def phase_diagram(
     max_steps: int | str = defaults.DIAGRAM_STEPS,
     batch_size: int | str | None = "auto",
     exchange: bool = True,
+    penalty: str = defaults.PENALTY,
     random_state: int = 0,
     n_jobs: int | None = None,
     store: str | Path | None = None,
@@ -101,6 +103,9 @@ def phase_diagram(
         Whether cells of one seed take over each other's models between rounds of training, wherever that lowers their
         own objective. Applies only if every step uses all rows. From a small start, a cell whose mean is still zero
         keeps it.
+    penalty : {"weights", "gradients"}, default="weights"
+        What is penalised: squared weights, or the squared gradients of mean and precision with respect to the inputs,
+        averaged over the rows, as in the field theory: (rho, gamma) are then those of `field_diagram`.
     random_state : int, default=0
         The first seed.
     n_jobs : int or None, default=None
@@ -135,7 +140,7 @@ def phase_diagram(
     else:
         source = gather_arrays(X, y, X_test, y_test, batch_size, identity)
     architecture = Architecture(len(source.features), tuple(hidden), activation, start)
-    training = _plan_training(source, architecture, max_steps, schedule, exchange)
+    training = _plan_training(source, architecture, max_steps, schedule, exchange, penalty)
     settings = {
         "revision": REVISIONS["diagrams"],
         "kept": REVISIONS["kept numbers"],
@@ -170,22 +175,28 @@ class DiagramTraining(NamedTuple):
 
 
 def _plan_training(
-    source: DiagramSource, architecture: Architecture, max_steps: int | str, schedule: str, exchange: bool
+    source: DiagramSource,
+    architecture: Architecture,
+    max_steps: int | str,
+    schedule: str,
+    exchange: bool,
+    penalty: str,
 ) -> DiagramTraining:
     """Resolve every "auto" and choose one round, or several with exchange between them."""
     n_steps = resolve_diagram_steps(max_steps, source.n_rows, source.batch_size, architecture.start, schedule)
     schedule = resolve_diagram_schedule(schedule, source.batch_size, streamed=source.stream_run is not None)
-    recipe = mean_first_recipe(architecture, n_steps, schedule, source.batch_size)
+    recipe = mean_first_recipe(architecture, n_steps, schedule, source.batch_size, penalty)
     # Exchange was only tried where every step uses all rows.
     exchanges = exchange and source.batch_size is None and schedule in ("auto", "fast")
-    rounds = exchange_recipes(architecture, n_steps) if exchanges else (recipe,)
+    rounds = exchange_recipes(architecture, n_steps, penalty) if exchanges else (recipe,)
     settings = {
         "schedule": schedule,
         "max_steps": recipe.steps,
         "batch_size": recipe.batch_size or "all rows",
         "exchange": int(exchanges),  # NetCDF files hold no booleans among their attributes
+        "penalty": penalty,
     }
-    return DiagramTraining(tuple(rounds), settings)
+    return DiagramTraining(tuple(rounds), without_later_settings(settings))
 
 
 def _attributes(settings: Identity, source: DiagramSource, name: str) -> dict[str, str | int | float]:

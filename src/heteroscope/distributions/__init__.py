@@ -3,7 +3,19 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heteroscope.distributions.predictive import check_levels, frozen, interval_levels, quantiles
+from heteroscope.distributions.predictive import (
+    LARGEST_LOG_STD,
+    check_levels,
+    exponentiated,
+    frozen,
+    interval_levels,
+    log_moments,
+    lognormal_moments,
+    quantiles,
+)
+from heteroscope.distributions.quantile_forecast import QuantileForecast
+from heteroscope.distributions.row_forecast import RowForecast
+from heteroscope.distributions.sample_forecast import SampleForecast
 
 if TYPE_CHECKING:
     from heteroscope.distributions import metrics, student_t
@@ -18,12 +30,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LARGEST_LOG_STD",
+    "QuantileForecast",
+    "RowForecast",
+    "SampleForecast",
     "check_levels",
     "dirichlet_energy",
     "evaluate",
+    "exponentiated",
     "frozen",
     "geometric_complexity",
     "interval_levels",
+    "log_moments",
+    "lognormal_moments",
     "mean_mse",
     "metrics",
     "neg_nll_scorer",

@@ -1,6 +1,10 @@
-"""The predictive distribution of a row: a Gaussian, or a Student-t with the same mean and standard deviation.
+"""The predictive distribution of a row: a Gaussian, a Student-t or a lognormal of a mean and a standard deviation.
 
 y = mean + scale z,    z ~ t_df,    scale = std sqrt((df - 2) / df);    df = infinity is the Gaussian, scale = std
+log y = m + s z,    z ~ N(0, 1),    mean = exp(m + s^2 / 2),    std = mean sqrt(exp(s^2) - 1)
+
+A lognormal is fixed by its mean and its std, as a Gaussian is. The exponential of a Student-t has no finite mean, so
+the logarithm of a target is a Gaussian.
 
 SciPy is imported where it is used, so that a process that only wants means and stds does not import it.
 """
@@ -12,12 +16,17 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from heteroscope.core import InputError, Parameter
+from heteroscope.networks import Prediction
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
 
+LARGEST_LOG_STD = 1.5  # of log y, unless the logarithms of the targets vary more; the mean is then 3 medians
 
-def frozen(mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"], df: float) -> "rv_frozen":
+
+def frozen(
+    mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"], df: float, lognormal: bool = False
+) -> "rv_frozen":
     """Return the distribution as a frozen one of SciPy.
 
     Parameters
@@ -28,14 +37,19 @@ def frozen(mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"], df: 
         Standard deviations.
     df : float
         Degrees of freedom, above 2; infinite for a Gaussian.
+    lognormal : bool, default=False
+        Whether the distribution is the lognormal with this mean and std; df is not used then.
 
     Returns
     -------
     scipy.stats.rv_frozen
-        A `scipy.stats.norm`, or a `scipy.stats.t` for a finite df, with one entry per row.
+        A `scipy.stats.norm`, a `scipy.stats.t` for a finite df, or a `scipy.stats.lognorm`, with one entry per row.
     """
     from scipy import stats
 
+    if lognormal:
+        log_mean, log_std = log_moments(mean, std)
+        return stats.lognorm(s=log_std, scale=np.exp(log_mean))
     return stats.norm(loc=mean, scale=std) if np.isinf(df) else stats.t(df=df, loc=mean, scale=scale_of(std, df))
 
 
@@ -44,8 +58,9 @@ def quantiles(
     std: Float[np.ndarray, " row"],
     df: float,
     levels: Float[np.ndarray, " level"],
+    lognormal: bool = False,
 ) -> Float[np.ndarray, "row level"]:
-    """Compute the quantiles of each row: mean + scale z(level).
+    """Compute the quantiles of each row: mean + scale z(level), for a lognormal exp(m + s z(level)).
 
     Parameters
     ----------
@@ -57,6 +72,8 @@ def quantiles(
         Degrees of freedom, above 2; infinite for a Gaussian.
     levels : ndarray of shape (n_levels,)
         Probabilities, strictly between 0 and 1.
+    lognormal : bool, default=False
+        Whether the distribution is the lognormal with this mean and std; df is not used then.
 
     Returns
     -------
@@ -65,8 +82,75 @@ def quantiles(
     """
     from scipy.special import ndtri, stdtrit
 
+    if lognormal:
+        log_mean, log_std = log_moments(mean, std)
+        return np.exp(log_mean[:, np.newaxis] + log_std[:, np.newaxis] * ndtri(levels))
     z = ndtri(levels) if np.isinf(df) else stdtrit(df, levels)
     return mean[:, np.newaxis] + scale_of(std, df)[:, np.newaxis] * z
+
+
+def exponentiated(prediction: Prediction, spread: float) -> Prediction:
+    """Return predictions of log y as lognormal predictions of y: their mean and std, and both parts of the std.
+
+    The std of log y is bounded by `spread` or LARGEST_LOG_STD, whichever is larger: without a bound the mean
+    exp(m + s^2 / 2) of a row about which little is known would be arbitrarily large. The parts keep their shares of the
+    variance.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Predictions of the logarithm of the target.
+    spread : float
+        The std of the logarithms of the targets of the fit.
+
+    Returns
+    -------
+    Prediction
+        Predictions of the target.
+    """
+    mean, std = lognormal_moments(prediction.mean, np.minimum(prediction.std, max(LARGEST_LOG_STD, spread)))
+    share = std / prediction.std
+    return Prediction(mean, std, share * prediction.aleatoric, share * prediction.epistemic)
+
+
+def lognormal_moments(
+    log_mean: Float[np.ndarray, " row"], log_std: Float[np.ndarray, " row"]
+) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    """Compute mean and std of exp(t) for a Gaussian t: exp(m + s^2 / 2) and mean sqrt(exp(s^2) - 1).
+
+    Parameters
+    ----------
+    log_mean, log_std : ndarray of shape (n_rows,)
+        Mean m and std s of t.
+
+    Returns
+    -------
+    mean, std : ndarray of shape (n_rows,)
+        Of exp(t).
+    """
+    mean = np.exp(log_mean + 0.5 * log_std**2)
+    return mean, mean * np.sqrt(np.expm1(log_std**2))
+
+
+def log_moments(
+    mean: Float[np.ndarray, " row"], std: Float[np.ndarray, " row"]
+) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    """Compute mean and std of the logarithm of a lognormal, the inverse of `lognormal_moments`.
+
+    s^2 = log(1 + (std / mean)^2),    m = log(mean) - s^2 / 2
+
+    Parameters
+    ----------
+    mean, std : ndarray of shape (n_rows,)
+        Of the lognormal.
+
+    Returns
+    -------
+    log_mean, log_std : ndarray of shape (n_rows,)
+        Of its logarithm.
+    """
+    variance = np.log1p((std / mean) ** 2)
+    return np.log(mean) - 0.5 * variance, np.sqrt(variance)
 
 
 def scale_of(std: Float[np.ndarray, " row"], df: float) -> Float[np.ndarray, " row"]:

@@ -1,6 +1,13 @@
 """Estimators in the style of scikit-learn: a fit at one point, a search by cross-validation, and Optuna."""
 
-from heteroscope.estimators.base import GaussianRegressor, Inputs, MemberMoments, RandomState, member_seeds
+from heteroscope.estimators.base import (
+    GaussianRegressor,
+    Inputs,
+    MemberMoments,
+    RandomState,
+    check_weights,
+    member_seeds,
+)
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.one_point import HeteroskedasticRegressor, PointRegressor
 from heteroscope.estimators.optuna_search import OptunaObjective
@@ -21,6 +28,7 @@ __all__ = [
     "PointRegressor",
     "RandomState",
     "StreamRegressor",
+    "check_weights",
     "member_seeds",
     "refuse_store",
     "refuse_stream",

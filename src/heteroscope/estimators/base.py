@@ -162,7 +162,12 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         """Predict rows, those far outside the fit with a wider std and a warning; `first` numbers the first one."""
         if not hasattr(self, "scaling_"):  # the members of an ensemble do this
             return self._combine(x)
-        return predict_with_far_rows(self._combine, x, self.scaling_, getattr(self, "feature_names_in_", None), first)
+        names = getattr(self, "feature_names_in_", None)
+        return self._in_target_units(predict_with_far_rows(self._combine, x, self.scaling_, names, first))
+
+    def _in_target_units(self, prediction: Prediction) -> Prediction:
+        """Return a prediction of the networks' target in the units of the user's; overridden where they differ."""
+        return prediction
 
     def _check_fit_input(self, X: Inputs, y: ArrayLike | None, sample_weight: ArrayLike | None) -> tuple[Rows, Rows]:
         """Return the rows as given, for splitters that use row numbers, and merged, for everything else."""

@@ -15,7 +15,9 @@ class FieldKind(Enum):
     POSITIVE = auto()  # finite float above 0
     LIMIT = auto()  # float above 0, or infinity
     SHARE = auto()  # float between 0 and 1
+    TARGET = auto()  # "none" or "log": what the networks predict
     INTEGER = auto()  # int of at least 0
+    INTEGERS = auto()  # tuple of ints of at least 0
     NUMBERS = auto()  # tuple of floats
     NUMBERS_BY_NAME = auto()  # dictionary of floats
     COLUMNS = auto()  # dictionary of one-dimensional arrays, such as `cv_results_`
@@ -24,6 +26,7 @@ class FieldKind(Enum):
     STATUSES = auto()  # tuple of `Status`, one per trained model
     OBSERVABLES = auto()  # `Observables`
     VERDICT = auto()  # `Verdict`, or None without held-out rows
+    HELD_OUT_ROWS = auto()  # `HeldOutRows`, or None without held-out rows
     NETWORKS = auto()  # `Params` of all members, stacked
     SCALING = auto()  # `Scaling`
     NAMED_ARRAYS = auto()  # dictionary of float arrays that predictions need beside the networks

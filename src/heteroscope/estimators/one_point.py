@@ -1,11 +1,13 @@
 """Fit a regressor at one point (rho, gamma) of the phase diagram."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.stats.distributions import rv_frozen
 from sklearn.utils import check_random_state
@@ -19,6 +21,7 @@ from heteroscope.core import (
     resolve_batch_size,
     resolve_max_steps,
     resolve_stream_batch_size,
+    without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
 from heteroscope.distributions import frozen
@@ -26,8 +29,8 @@ from heteroscope.estimators.base import Inputs, RandomState, check_weights, memb
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
 from heteroscope.networks import FittedEnsemble, Prediction, stack_members
-from heteroscope.phases import Diagnosis, HeldOut, Verdict, diagnose, observe_held_out
-from heteroscope.search import Fold, Logits, check_share, held_out_fold, judge_folds, stream_fold
+from heteroscope.phases import Diagnosis, HeldOut, HeldOutRows, Verdict, diagnose, observe_held_out
+from heteroscope.search import Fold, Logits, check_share, held_out_fold, held_out_rows, judge_folds, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
@@ -42,6 +45,22 @@ from heteroscope.training import (
     train,
 )
 
+MOST_SAMPLED = 3000  # rows that an estimator keeps after its fit, for `report`
+
+
+class SampledRows(NamedTuple):
+    """Rows of a fit, and their numbers among those given; a stream has none."""
+
+    rows: Rows
+    number: Int[np.ndarray, " row"] | None
+
+    @classmethod
+    def of(cls, given: Rows) -> "SampledRows":
+        """Return at most MOST_SAMPLED of the rows of positive weight, chosen evenly from the first to the last."""
+        counted = np.flatnonzero(given.weight > 0)
+        chosen = counted[np.linspace(0, len(counted) - 1, min(len(counted), MOST_SAMPLED)).round().astype(int)]
+        return cls(given.take(chosen), chosen)
+
 
 class PointRegressor(StreamRegressor):
     """The base class of regressors whose final fit is at one point (rho, gamma): its recipe, training and diagnosis."""
@@ -52,8 +71,11 @@ class PointRegressor(StreamRegressor):
         "gamma_": FieldKind.SHARE,
         "std_scale_": FieldKind.POSITIVE,
         "verdict_": FieldKind.VERDICT,
+        "held_out_": FieldKind.HELD_OUT_ROWS,
     }
     verdict_: Verdict | None
+    held_out_: HeldOutRows | None
+    _sample: SampledRows | None = None  # not in model files: a folder holds no inputs of the user's rows
 
     def diagnose(self) -> Diagnosis:
         """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
@@ -65,6 +87,48 @@ class PointRegressor(StreamRegressor):
         """
         check_is_fitted(self)
         return diagnose(self)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        target_name: str = "y",
+        title: str | None = None,
+    ) -> Path:
+        """Write a page about the fit: one HTML file that works offline.
+
+        It shows the verdict, calibration overall and by quarter of the std, residuals, intervals, the search's path,
+        what drives the mean and what drives the std, rows that deserve a look, and a model card. Calibration is that of
+        held-out rows.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; its folder is created if needed.
+        X : array-like of shape (n_rows, n_features), default=None
+            Rows on which to show what drives mean and std. None takes rows of the fit, of which the estimator keeps at
+            most 3,000 in memory; a model that was loaded from a folder has none, and its page lacks this part.
+        y : array-like of shape (n_rows,), default=None
+            Their targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Their weights.
+        target_name : str, default="y"
+            The name of the target, with its unit if it has one.
+        title : str, default=None
+            Title of the page.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
+        check_is_fitted(self)
+        found = import_module("heteroscope.explanation").explain(self, X, y, sample_weight, target_name=target_name)
+        written: Path = import_module("heteroscope.report").write_fit_report(found, path, title=title)
+        return written  # imported by name: both packages are made for fitted estimators
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         """Return what a notebook shows: scikit-learn's picture of the parameters and, after a fit, the diagnosis."""
@@ -81,13 +145,13 @@ class PointRegressor(StreamRegressor):
         batch_size = resolve_batch_size(self.batch_size, len(rows.y))
         steps = resolve_max_steps(self.max_steps, len(rows.y))
         steps = steps if share == 1.0 else max(2, round(share * steps))
-        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size)
+        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size, self.penalty)
 
     def _stream_recipe(self, run: StreamRun) -> Recipe:
         """Return the training recipe for a stream."""
         architecture = self._architecture(run.survey.sample)
         steps = resolve_max_steps(self.max_steps, run.order.stream.n_rows)
-        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size)
+        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size, self.penalty)
 
     def _train_members(
         self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
@@ -106,7 +170,8 @@ class PointRegressor(StreamRegressor):
         """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
         held, training = fold.held, fold.training
         (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
-        self.verdict_ = judge_folds([fold], mean, std, given)
+        self.held_out_ = held_out_rows([fold], mean, std, given)
+        self.verdict_ = judge_folds([fold], self.held_out_)
         return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
 
     def _keep_members(self, fits: Sequence[Fit]) -> None:
@@ -135,11 +200,12 @@ class PointRegressor(StreamRegressor):
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` with one entry per row, or a `scipy.stats.t` of the same std if the search has
-            found heavy tails.
+            A frozen `scipy.stats.norm` with one entry per row; a `scipy.stats.t` of the same std if the search has
+            found heavy tails; or a `scipy.stats.lognorm` of the same mean and std if it predicts logarithms.
         """
         mean, std = self.predict(X, return_std=True)
-        return frozen(mean, std, self.ensemble().df)
+        ensemble = self.ensemble()
+        return frozen(mean, std, ensemble.df, ensemble.lognormal)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
@@ -174,6 +240,9 @@ class HeteroskedasticRegressor(PointRegressor):
     batch_size : int, "auto" or None, default="auto"
         Rows per step; None is all rows. "auto" is half of the rows, at most 128, or 256 for more than 2,000 rows; and
         all rows if there are at most 32.
+    penalty : {"weights", "gradients"}, default="weights"
+        What is penalised: the squared weights of both networks, or, as in the field theory, the squared gradients of
+        mean and precision with respect to the standardised inputs, averaged over the rows.
     n_members : int, default=1
         Number of models with different starts, moment-matched into one distribution.
     held_out : float, default=0.2
@@ -197,6 +266,9 @@ class HeteroskedasticRegressor(PointRegressor):
         The numbers that decide the phase.
     verdict_ : Verdict or None
         What held-out rows say of the predictions; None if no rows were held out.
+    held_out_ : HeldOutRows or None
+        These rows with the predictions that the verdict is about, those of the extra model; None if no rows were held
+        out.
     status_ : tuple of Status
         How the training of each model ended.
     members_ : Params
@@ -237,6 +309,7 @@ class HeteroskedasticRegressor(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.POINT_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_members: int = defaults.POINT_MEMBERS,
         held_out: float | int = 0.2,
         n_jobs: int | None = None,
@@ -251,6 +324,7 @@ class HeteroskedasticRegressor(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_members = n_members
         self.held_out = held_out
         self.n_jobs = n_jobs
@@ -290,12 +364,13 @@ class HeteroskedasticRegressor(PointRegressor):
         refuse_store(store)
         point = logits(self.rho, self.gamma)
         given, rows = self._check_fit_input(X, y, sample_weight)
+        self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
         fold = held_out_fold(self.held_out, rows, random)
         seeds = member_seeds(random, check_positive_integer("n_members", self.n_members))
         other = self._train_members(rows, self._recipe(rows), point, seeds, fold)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
-        self.verdict_, held_out = None, None
+        self.verdict_, self.held_out_, held_out = None, None, None
         if fold is not None and other is not None:
             held_out = self._judge_one(other, fold, fold.training.scaling(), given)
         self._observe(rows, held_out)
@@ -311,12 +386,14 @@ class HeteroskedasticRegressor(PointRegressor):
         run = self._start_stream_run(stream, check_share(self.held_out), order, store)
         recipe = self._stream_recipe(run)
         method = {"name": "one point", "rho": self.rho, "gamma": self.gamma, "schedule": self.schedule}
+        method = without_later_settings({**method, "penalty": self.penalty})
         jobs = [Job(*point, seed) for seed in seeds]
         fits = run.train("members", method, jobs, recipe, self._predict_members)
         self._keep_members(fits)
+        self._sample = SampledRows(run.survey.sample, None)
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         fold, held_out = stream_fold(run), None
-        self.verdict_ = None
+        self.verdict_, self.held_out_ = None, None
         if len(fold.held.y):
             held_out = self._judge_one(fits[0], fold, run.order.scaling, None)
         self._observe(run.survey.sample, held_out)
@@ -362,6 +439,7 @@ class HeteroskedasticRegressor(PointRegressor):
                 resolve_max_steps(self.max_steps, len(rows.y)),
                 self.schedule,
                 resolve_stream_batch_size(self.batch_size),
+                self.penalty,
             )
             seeds = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members))
             jobs = [Job(*point, seed) for seed in seeds]
@@ -371,6 +449,6 @@ class HeteroskedasticRegressor(PointRegressor):
         self.scaling_ = self._partial.scaling
         self.rho_, self.gamma_ = float(self.rho), float(self.gamma)
         self._keep_members(partial_fits(self._partial, rows))
-        self.verdict_ = None
+        self.verdict_, self.held_out_, self._sample = None, None, SampledRows(rows, None)
         self._observe(rows, None)
         return self

@@ -19,13 +19,15 @@ from heteroscope.core import (
     diagonal_logits,
     halves_points,
     progress_bar,
+    without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
+from heteroscope.distributions import exponentiated, frozen
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
-from heteroscope.estimators.one_point import PointRegressor
+from heteroscope.estimators.one_point import PointRegressor, SampledRows
 from heteroscope.estimators.streams import refuse_store
-from heteroscope.networks import FittedEnsemble, Params, mean_bounds, widest_std
+from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
     HALVING_LENGTHS,
     MEMBERS_PER_FOLD,
@@ -36,22 +38,32 @@ from heteroscope.search import (
     Point,
     SearchResult,
     check_family,
+    check_log_targets,
+    check_target,
     choose_tails,
     final_std_scale,
+    held_moments,
+    held_out_rows,
     held_out_scores,
+    held_rows,
     judge_folds,
+    logarithm_is_better,
     make_folds,
+    may_need_logarithm,
     results_table,
     search_by_halving,
     search_diagonal,
     search_grid,
     search_stream,
     share_of_more_members,
+    stack_points,
     stream_fold,
 )
-from heteroscope.training import SEARCH_SHARE, Job, refuse_with_stream
+from heteroscope.training import SEARCH_SHARE, Fit, Job, Task, refuse_with_stream, train
 
 LENGTHS = (0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
+MOST_NEAR = 3  # points that share the members of the final fit; measured in docs/research/selection.md
+TRIAL_STRIDE = 2  # every second point of the coarse line is in the trial of the target's scale
 
 
 class HeteroskedasticRegressorCV(PointRegressor):
@@ -74,8 +86,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         trainings. Used with `calibrate` only, and not for a grid, a stream or `selection="paper"`.
     n_finalists : int, default=3
         Number of best points of the first fold that are evaluated on the other folds; the best short and the best long
-        training are always among the candidates. With `calibrate` the worst one is dropped after each fold but the
-        last.
+        training are always among the candidates. With `calibrate`, those that have clearly lost are dropped after each
+        fold, and the models of the final fit are shared by those within one standard error of the best.
     cv : int, float, "auto" or splitter, default="auto"
         Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
         2,000 rows and a share of 0.2 for more.
@@ -91,9 +103,15 @@ class HeteroskedasticRegressorCV(PointRegressor):
         The predictive distribution: a Gaussian, or a Student-t of the same std whose degrees of freedom, at least 4,
         and scale come from held-out rows. "auto" chooses by their likelihood. Fewer than 100 held-out rows make the
         tails wider, because they do not determine the scale. Without `calibrate` it is a Gaussian.
+    target : {"auto", "none", "log"}, default="auto"
+        What the networks predict: the target, or its logarithm, whose predictions are lognormal: never below zero, and
+        with exact moments and quantiles. "log" needs targets above 0. "auto" tries the logarithm if all targets are
+        positive, their skewness exceeds 1 and that of their logarithms is smaller; it then takes what has the lower
+        held-out loss in the target's units after a few short trainings. Without `calibrate`, for a stream, for
+        `selection="paper"` and for `family="student-t"`, "auto" is "none".
     n_members : int, default=5
         Number of models with different starts in the final fit, moment-matched into one distribution.
-    hidden, activation, start, schedule, batch_size, random_state, verbose
+    hidden, activation, start, schedule, batch_size, penalty, random_state, verbose
         As in `HeteroskedasticRegressor`.
     max_steps : int or "auto", default="auto"
         As in `HeteroskedasticRegressor`. With `calibrate`, most points are trained for a quarter of these steps and
@@ -111,6 +129,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         The numbers that decide this phase, averaged over folds.
     verdict_ : Verdict
         What held-out rows say of the predictions, with the std scaled.
+    held_out_ : HeldOutRows
+        The held-out rows with the predictions that the verdict is about: those of the folds' models at the chosen
+        point, their std scaled to the held-out errors. A row appears once for each fold that held it out.
     std_scale_ : float
         Factor of every std; 1 without `calibrate`.
     widest_std_ : float
@@ -118,13 +139,19 @@ class HeteroskedasticRegressorCV(PointRegressor):
     mean_bounds_ : tuple of float
         Smallest and largest mean of a network; infinite without `calibrate`.
     df_ : float
-        Degrees of freedom of the predictive distribution; infinite for a Gaussian.
+        Degrees of freedom of the predictive distribution; infinite for a Gaussian or a lognormal.
+    target_ : {"none", "log"}
+        What the networks predict. With "log", `scaling_`, `widest_std_`, `mean_bounds_`, `observables_` and
+        `cv_results_` are those of the logarithm; `verdict_` and `held_out_scores_` are in the target's units.
     held_out_scores_ : dict of str to float
         Every metric, and r2, of held-out rows of the chosen point, for its predictive distribution.
     cv_results_ : dict of str to ndarray
         All points, as columns for `pandas.DataFrame`.
     best_index_ : int
         Row of the chosen point in `cv_results_`.
+    member_points_ : tuple of int
+        Row in `cv_results_` of the point at which each model of the final fit was trained: the chosen one, in turn with
+        up to two others that held-out rows cannot tell from it.
     status_, members_, scaling_, n_iter_, n_features_in_, feature_names_in_
         As in `HeteroskedasticRegressor`.
 
@@ -147,9 +174,11 @@ class HeteroskedasticRegressorCV(PointRegressor):
         "widest_std_": FieldKind.LIMIT,
         "mean_bounds_": FieldKind.NUMBERS,
         "df_": FieldKind.LIMIT,
+        "target_": FieldKind.TARGET,
         "held_out_scores_": FieldKind.NUMBERS_BY_NAME,
         "cv_results_": FieldKind.COLUMNS,
         "best_index_": FieldKind.INTEGER,
+        "member_points_": FieldKind.INTEGERS,
     }
 
     def __init__(
@@ -164,6 +193,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         selection: str = defaults.SELECTION,
         calibrate: bool = True,
         family: str = "auto",
+        target: str = "auto",
         n_members: int = defaults.SEARCH_MEMBERS,
         hidden: Sequence[int] = defaults.HIDDEN,
         activation: str = defaults.ACTIVATION,
@@ -171,6 +201,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         schedule: str = "cosine",
         max_steps: int | str = defaults.SEARCH_STEPS,
         batch_size: int | str | None = "auto",
+        penalty: str = defaults.PENALTY,
         n_jobs: int | None = -1,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -184,6 +215,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.selection = selection
         self.calibrate = calibrate
         self.family = family
+        self.target = target
         self.n_members = n_members
         self.hidden = hidden
         self.activation = activation
@@ -191,6 +223,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.schedule = schedule
         self.max_steps = max_steps
         self.batch_size = batch_size
+        self.penalty = penalty
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -231,21 +264,29 @@ class HeteroskedasticRegressorCV(PointRegressor):
             return self._fit_stream(X, y, sample_weight, store)
         refuse_store(store)
         given, rows = self._check_fit_input(X, y, sample_weight)
+        self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
         n_members = check_positive_integer("n_members", self.n_members)
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
         folds = [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]
-        trained, tamed = _without_wild_targets(rows, folds) if self.calibrate else (rows, folds)
-        result = self._search(tamed, trained)
+        self.target_ = self._choose_target(rows, folds)
+        scaled_rows, scaled = rows, folds  # in the units of the networks' target
+        if self.target_ == "log":
+            scaled_rows, scaled = rows.logged(), [fold.logged() for fold in folds]
+        trained, tamed = _without_wild_targets(scaled_rows, scaled) if self.calibrate else (scaled_rows, scaled)
+        family = "gaussian" if self.target_ == "log" else self.family
+        result = self._search(tamed, trained, family)
         self.cv_results_ = results_table(result, tamed, self.selection, bool(self.calibrate))
         self.best_index_ = result.best
-        best = result.chosen
+        near = (result.near or (result.best,))[: min(MOST_NEAR, n_members)]
+        best = stack_points([result.points[k] for k in near])
         self._bound_predictions(trained.y)
-        self._train_members(trained, best.recipe, best.logits, list(seeds), None)
+        self.member_points_ = tuple(near[k % len(near)] for k in range(n_members))
+        self._train_at(trained, [result.points[k] for k in self.member_points_], list(seeds))
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        fold_scale, self.df_ = choose_tails(best, folds, self.family) if self.calibrate else (1.0, np.inf)
+        fold_scale, self.df_ = choose_tails(best, scaled, family) if self.calibrate else (1.0, np.inf)
         share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
         more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
         n_held = sum(len(fold.held.y) for fold in folds)
@@ -253,18 +294,59 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._judge(best, folds, given, fold_scale)
         return self
 
+    def _train_at(self, rows: Rows, points: Sequence[Point], seeds: Sequence[int]) -> None:
+        """Train one member per point and seed on all rows."""
+        self.scaling_ = rows.scaling()
+        batch = rows.batch(self.scaling_)
+        fits: dict[int, Fit] = {}
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            for recipe in dict.fromkeys(point.recipe for point in points):
+                own = [k for k, point in enumerate(points) if point.recipe == recipe]
+                jobs = [Job(*points[k].logits, seeds[k]) for k in own]
+                (found,) = train([Task(batch, jobs)], recipe, n_jobs=self.n_jobs, progress=progress)
+                fits |= dict(zip(own, found, strict=True))
+        self._keep_members([fits[k] for k in range(len(points))])
+
+    def _choose_target(self, rows: Rows, folds: list[Fold]) -> str:
+        """Return what the networks predict, the target or its logarithm; see `logarithm_is_better`."""
+        if self.target == "log":
+            check_log_targets(rows.y)
+        if self.target != "auto":
+            return str(self.target)
+        possible = self.calibrate and self.selection != "paper" and self.family != "student-t"
+        if not possible or not may_need_logarithm(rows):
+            return "none"
+        line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))[::TRIAL_STRIDE]
+        recipe = self._recipe(rows, LENGTHS[0])
+
+        def search_of(scaled_rows: Rows, scaled: list[Fold]) -> CandidateSearch:
+            return CandidateSearch(
+                _without_wild_targets(scaled_rows, scaled)[1], [recipe], self.selection, True, self.n_jobs
+            )
+
+        better = logarithm_is_better(rows, folds, search_of, [(float(t), -float(t)) for t in line], self.family)
+        return "log" if better else "none"
+
     def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
         """Store what held-out rows say: the phase of the chosen point, and the verdict on the predictions."""
         self.observables_, self.phase_ = point.observables, str(point.phase)
-        self.held_out_scores_ = held_out_scores(point, folds, fold_scale, self.df_)
-        mean, std = point.held_out
-        self.verdict_ = judge_folds(folds, mean, fold_scale * std, given, fold_scale, self.df_)
+        lognormal = self.target_ == "log"
+        mean, std = held_moments(point, fold_scale, self.scaling_.y_scale if lognormal else None)
+        self.held_out_scores_ = held_out_scores(held_rows(folds), frozen(mean, std, self.df_, lognormal))
+        self.held_out_ = held_out_rows(folds, mean, std, given)
+        self.verdict_ = judge_folds(folds, self.held_out_, fold_scale, self.df_, lognormal)
 
     def _bound_predictions(self, y: Float[np.ndarray, " point"]) -> None:
-        """Store the bounds that these targets give for every network's mean and std."""
+        """Store the bounds that these targets give for every network's mean and std.
+
+        The logarithm of a mean stays below that of the bound of the targets themselves.
+        """
         bounded = bool(self.calibrate)
         self.widest_std_ = widest_std(y) if bounded else np.inf
         self.mean_bounds_ = mean_bounds(y) if bounded else (-np.inf, np.inf)
+        if bounded and self.target_ == "log":
+            highest = float(np.log(mean_bounds(np.exp(y))[1]))
+            self.mean_bounds_ = self.mean_bounds_[0], min(self.mean_bounds_[1], highest)
 
     def ensemble(self) -> FittedEnsemble:
         """Return all that predictions read: NumPy arrays and numbers.
@@ -272,9 +354,22 @@ class HeteroskedasticRegressorCV(PointRegressor):
         Returns
         -------
         FittedEnsemble
-            Networks, scaling, bounds and the degrees of freedom.
+            Networks, scaling, bounds, the degrees of freedom and whether the networks predict logarithms.
         """
-        return super().ensemble()._replace(widest_std=self.widest_std_, mean_bounds=self.mean_bounds_, df=self.df_)
+        return (
+            super()
+            .ensemble()
+            ._replace(
+                widest_std=self.widest_std_,
+                mean_bounds=self.mean_bounds_,
+                df=self.df_,
+                lognormal=self.target_ == "log",
+            )
+        )
+
+    def _in_target_units(self, prediction: Prediction) -> Prediction:
+        """Return lognormal predictions of the target if the networks predict its logarithm."""
+        return exponentiated(prediction, self.scaling_.y_scale) if self.target_ == "log" else prediction
 
     def _predict_members(
         self, members: Params, x: Float[np.ndarray, "point feature"], scaling: Scaling
@@ -286,6 +381,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
     def _check_search(self) -> None:
         """Raise if the parameters of the search are unknown or contradict each other."""
         check_family(self.family, bool(self.calibrate))
+        check_target(self.target, self.family)
         if self.selection not in SELECTIONS:
             raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
         if self.search not in ("diagonal", "grid"):
@@ -293,8 +389,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         if self.search == "grid" and self.selection == "paper":
             raise InputError('selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="grid"')
 
-    def _search(self, folds: list[Fold], rows: Rows) -> SearchResult:
-        """Search the diagonal or the grid with these folds."""
+    def _search(self, folds: list[Fold], rows: Rows, family: str) -> SearchResult:
+        """Search the diagonal or the grid with these folds; finalists are compared by the family."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
         lengths, n_first = LENGTHS, None
@@ -315,7 +411,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             )
         with progress_bar("searching", bool(self.verbose), "steps") as progress:
             candidates = CandidateSearch(
-                folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress, n_first
+                folds, recipes, self.selection, bool(self.calibrate), self.n_jobs, progress, family, n_first
             )
             return search(candidates)
 
@@ -324,6 +420,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
     ) -> "HeteroskedasticRegressorCV":
         """Train `n_coarse + n_fine` points together; the chosen point's model is the first member."""
         refuse_with_stream(y, sample_weight, self.schedule)
+        if self.target == "log":
+            raise InputError("a stream's target is predicted as it is: write its logarithm to the files instead")
+        self.target_ = "none"
         if self.search == "grid":
             raise InputError('search="grid" is for arrays in memory: a stream is searched along the diagonal')
         n_points = check_positive_integer("n_coarse", self.n_coarse) + check_positive_integer(
@@ -335,7 +434,9 @@ class HeteroskedasticRegressorCV(PointRegressor):
         recipe = self._stream_recipe(run)
         calibrate = bool(self.calibrate)
         self._bound_predictions(run.survey.sample.y)
+        self._sample = SampledRows(run.survey.sample, None)
         method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        method = without_later_settings({**method, "penalty": self.penalty})
         result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
         best = result.chosen
         jobs = [Job(*best.logits, other) for other in others]
@@ -345,6 +446,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self.cv_results_ = results_table(result, folds, self.selection, calibrate)
         self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
         self.best_index_ = result.best
+        self.member_points_ = (result.best,) * (1 + len(others))
         self._keep_members([fits[result.best], *rest])
         self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
         self.std_scale_, self.df_ = choose_tails(best, folds, self.family) if calibrate else (1.0, np.inf)

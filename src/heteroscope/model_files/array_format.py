@@ -70,6 +70,13 @@ def read_number(value: Json, low: float = -math.inf, high: float = math.inf) -> 
     return number
 
 
+def read_target(value: Json) -> str:
+    """Return "none" or "log": what the networks predict; raise a `DamageError` for anything else."""
+    if value not in ("none", "log"):
+        raise DamageError(f"{str(value)[:40]!r} stands where the scale of the target must be")
+    return str(value)
+
+
 def read_names(names: Json) -> np.ndarray:
     """Return names of features; raise a `DamageError` unless all are texts."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

@@ -16,7 +16,7 @@ from heteroscope.estimators import FieldKind, GaussianRegressor, Heteroskedastic
 from heteroscope.model_files.array_format import Arrays, Json, check_shapes, read_networks, read_scaling
 from heteroscope.model_files.json_values import JSON_READERS
 from heteroscope.networks import Params, check_architecture
-from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Scores, Verdict
+from heteroscope.phases import Gain, HeldOut, HeldOutRows, NamedRow, Observables, Scores, Verdict
 
 #: The only classes that a model file can name.
 CLASSES: dict[str, type[GaussianRegressor]] = {
@@ -24,7 +24,7 @@ CLASSES: dict[str, type[GaussianRegressor]] = {
     for known in (HeteroskedasticRegressor, HeteroskedasticRegressorCV, EnsembleRegressor, *BASELINES.values())
 }
 #: Kinds of fitted attributes that `arrays.npz` holds.
-ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS)
+ARRAY_KINDS = (FieldKind.NETWORKS, FieldKind.SCALING, FieldKind.NAMED_ARRAYS, FieldKind.HELD_OUT_ROWS)
 
 
 def refuse_unknown(model: object) -> None:
@@ -74,6 +74,9 @@ def collect_arrays(model: GaussianRegressor) -> Arrays:
                     arrays |= {f"{network}.{number}.{part}": np.asarray(a) for part, a in layer._asdict().items()}
         elif kind is FieldKind.NAMED_ARRAYS:
             arrays |= {f"extra.{part}": np.asarray(array) for part, array in value.items()}
+        elif kind is FieldKind.HELD_OUT_ROWS and value is not None:
+            columns = {part: column for part, column in value._asdict().items() if column is not None}
+            arrays |= {f"held_out.{part}": np.asarray(column, np.float64) for part, column in columns.items()}
         elif kind is FieldKind.ESTIMATORS:
             for number, member in enumerate(value):
                 arrays |= {f"members.{number}.{part}": array for part, array in collect_arrays(member).items()}
@@ -199,8 +202,32 @@ def _read_named_arrays(arrays: Arrays) -> Arrays:
     return found
 
 
+def _read_held_out_rows(arrays: Arrays) -> HeldOutRows | None:
+    """Return the held-out rows, or None if the model has none."""
+    found = {name.removeprefix("held_out."): array for name, array in arrays.items() if name.startswith("held_out.")}
+    if not found:
+        return None
+    columns: dict[str, Any] = {name: found.get(name) for name in HeldOutRows._fields}
+    if columns["number"] is None:
+        del columns["number"]
+    if any(column is None or column.shape != found["y"].shape for column in columns.values()):
+        raise DamageError("the columns of its held-out rows are missing or of different lengths")
+    if columns["y"].ndim != 1 or not len(columns["y"]):
+        raise DamageError("its held-out rows are no columns")
+    if not all(np.isfinite(columns[name]).all() for name in columns if name not in ("mean", "std")):
+        raise DamageError("its held-out rows hold numbers that are not finite")  # a failed model may predict such ones
+    if (columns["std"] <= 0).any() or not (columns["weight"] >= 0).all() or not columns["weight"].any():
+        raise DamageError("its held-out rows have a std or a weight that is not positive")
+    for name in {"fold", "number"} & set(columns):
+        if not ((columns[name] >= 0) & (columns[name] < 2**53) & (columns[name] % 1 == 0)).all():
+            raise DamageError(f"the {name} of a held-out row is no whole number of at least 0")
+        columns[name] = columns[name].astype(np.int64)
+    return HeldOutRows(**columns)
+
+
 _ARRAY_READERS: dict[FieldKind, Callable[[Arrays], Any]] = {
     FieldKind.NETWORKS: read_networks,
     FieldKind.SCALING: read_scaling,
     FieldKind.NAMED_ARRAYS: _read_named_arrays,
+    FieldKind.HELD_OUT_ROWS: _read_held_out_rows,
 }

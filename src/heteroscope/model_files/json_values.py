@@ -8,7 +8,15 @@ import numpy as np
 
 from heteroscope.core import Status
 from heteroscope.estimators import FieldKind
-from heteroscope.model_files.array_format import LARGEST, SMALLEST, Json, read_integer, read_names, read_number
+from heteroscope.model_files.array_format import (
+    LARGEST,
+    SMALLEST,
+    Json,
+    read_integer,
+    read_names,
+    read_number,
+    read_target,
+)
 from heteroscope.phases import Gain, HeldOut, NamedRow, Observables, Phase, Scores, Verdict
 
 
@@ -68,7 +76,9 @@ JSON_READERS: dict[FieldKind, Callable[[Json], Any]] = {
     FieldKind.POSITIVE: partial(read_number, low=SMALLEST, high=LARGEST),
     FieldKind.LIMIT: partial(read_number, low=SMALLEST),
     FieldKind.SHARE: partial(read_number, low=0.0, high=1.0),
+    FieldKind.TARGET: read_target,
     FieldKind.INTEGER: read_integer,
+    FieldKind.INTEGERS: lambda values: tuple(read_integer(value) for value in values),
     FieldKind.NUMBERS: lambda values: tuple(read_number(value) for value in values),
     FieldKind.NUMBERS_BY_NAME: lambda values: {name: float(value) for name, value in values.items()},
     FieldKind.COLUMNS: lambda columns: {name: _read_column(values) for name, values in columns.items()},

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from heteroscope.core import DamageError, InputError, printable
 from heteroscope.data import Stream
-from heteroscope.distributions import check_levels, frozen, interval_levels, quantiles
+from heteroscope.distributions import check_levels, exponentiated, frozen, interval_levels, quantiles
 from heteroscope.model_files.array_format import (
     LARGEST,
     SMALLEST,
@@ -24,6 +24,7 @@ from heteroscope.model_files.array_format import (
     read_networks,
     read_number,
     read_scaling,
+    read_target,
     refuse_damage,
 )
 from heteroscope.networks import FittedEnsemble, Prediction, check_architecture, predict_with_far_rows
@@ -50,19 +51,21 @@ class NumpyPredictor(NamedTuple):
 
     def predict_parts(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and std, and the two parts of the std; warn of rows far outside the fit."""
-        return predict_with_far_rows(self.ensemble.predict, x, self.ensemble.scaling, self.feature_names)
+        scaling = self.ensemble.scaling
+        prediction = predict_with_far_rows(self.ensemble.predict, x, scaling, self.feature_names)
+        return exponentiated(prediction, scaling.y_scale) if self.ensemble.lognormal else prediction
 
     def predict_quantiles(
         self, x: Float[np.ndarray, "point feature"], levels: Float[np.ndarray, " level"]
     ) -> Float[np.ndarray, "point level"]:
         """Return the quantiles of these levels."""
         prediction = self.predict_parts(x)
-        return quantiles(prediction.mean, prediction.std, self.ensemble.df, levels)
+        return quantiles(prediction.mean, prediction.std, self.ensemble.df, levels, self.ensemble.lognormal)
 
     def pred_dist(self, x: Float[np.ndarray, "point feature"]) -> "rv_frozen":
         """Return the frozen distribution."""
         prediction = self.predict_parts(x)
-        return frozen(prediction.mean, prediction.std, self.ensemble.df)
+        return frozen(prediction.mean, prediction.std, self.ensemble.df, self.ensemble.lognormal)
 
 
 class LoadedModel:
@@ -225,7 +228,7 @@ class LoadedModel:
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` or `scipy.stats.t` with one entry per row.
+            A frozen `scipy.stats.norm`, `scipy.stats.t` or `scipy.stats.lognorm` with one entry per row.
         """
         predictor, rows = self._predictor_and_rows(X)
         return predictor.pred_dist(rows)
@@ -236,7 +239,7 @@ class LoadedModel:
         Returns
         -------
         FittedEnsemble
-            Networks, scaling, bounds and the degrees of freedom.
+            Networks, scaling, bounds, the degrees of freedom and whether the networks predict logarithms.
         """
         if self._numpy is None:
             raise InputError(
@@ -312,4 +315,5 @@ def _read_ensemble(state: Mapping[str, Json], arrays: Arrays) -> FittedEnsemble:
         read_number(fitted.get("widest_std_", np.inf), SMALLEST),
         read_bounds(fitted.get("mean_bounds_", (-np.inf, np.inf))),
         read_number(fitted.get("df_", np.inf), 2.0 + 1e-9),
+        read_target(fitted.get("target_", "none")) == "log",
     )

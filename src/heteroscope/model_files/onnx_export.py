@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from heteroscope.core import InputError, atomic_write
+from heteroscope.distributions import LARGEST_LOG_STD
 from heteroscope.model_files.loaded_model import LoadedModel
 from heteroscope.networks import GELU_CUBE, LEAK, PRECISION_FLOOR, FittedEnsemble, Network
 
@@ -28,7 +29,8 @@ def export_onnx(model: "PointRegressor | LoadedModel", path: str | Path, precisi
     """Write a fitted `HeteroskedasticRegressor` or `HeteroskedasticRegressorCV` as an ONNX file.
 
     The input `features` has the shape (n_rows, n_features), the outputs `mean` and `std` have the shape (n_rows,). The
-    file's metadata hold `df`, the degrees of freedom of the Student-t ("inf" for a Gaussian), and `feature_names`.
+    file's metadata hold `distribution` ("normal", "t" or "lognormal", each fixed by mean and std), `df`, the degrees of
+    freedom of the Student-t ("inf" for the others), and `feature_names`.
     Columns of a table are not encoded in the graph: its input are the encoded features.
 
     Parameters
@@ -80,7 +82,12 @@ def export_onnx(model: "PointRegressor | LoadedModel", path: str | Path, precisi
         producer_name="heteroscope",
     )
     onnx.helper.set_model_props(
-        whole, {"df": repr(float(ensemble.df)), "feature_names": json.dumps(None if names is None else list(names))}
+        whole,
+        {
+            "distribution": "lognormal" if ensemble.lognormal else "normal" if np.isinf(ensemble.df) else "t",
+            "df": repr(float(ensemble.df)),
+            "feature_names": json.dumps(None if names is None else list(names)),
+        },
     )
     onnx.checker.check_model(whole)
     path = Path(path).resolve()
@@ -147,7 +154,24 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     outside = graph.add("Div", graph.add("Sub", given, within), graph.constant(scaling.x_scale))
     squares = graph.add("ReduceSum", graph.add("Mul", outside, outside), graph.constant([1], "int64"), keepdims=0)
     far = graph.add("Mul", squares, graph.constant(scaling.y_scale**2))
-    return mean, graph.add("Sqrt", graph.add("Add", graph.add("Mul", scaled, scaled), far))
+    variance = graph.add("Add", graph.add("Mul", scaled, scaled), far)
+    return (
+        _exponentiated(graph, mean, variance, scaling.y_scale)
+        if ensemble.lognormal
+        else (mean, graph.add("Sqrt", variance))
+    )
+
+
+def _exponentiated(graph: _Graph, mean: str, variance: str, spread: float) -> tuple[str, str]:
+    """Return mean and std of the exponential of a Gaussian, as `exponentiated` computes them."""
+    bounded = graph.add("Min", variance, graph.constant(max(LARGEST_LOG_STD, spread) ** 2))
+    half = graph.add("Mul", bounded, graph.constant(0.5))
+    centre = graph.add("Exp", graph.add("Add", mean, half))
+    # sqrt(exp(v) - 1) = exp(v / 4) sqrt(2 sinh(v / 2)), which does not cancel for a small v
+    sinh = graph.add("Sinh", half)
+    quarter = graph.add("Exp", graph.add("Mul", bounded, graph.constant(0.25)))
+    ratio = graph.add("Mul", quarter, graph.add("Sqrt", graph.add("Mul", sinh, graph.constant(2.0))))
+    return centre, graph.add("Mul", centre, ratio)
 
 
 def _network(graph: _Graph, network: Network, inputs: str, activation: str) -> str:

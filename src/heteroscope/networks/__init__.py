@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from heteroscope.networks.objectives import (
         FIRST_VARIANCE,
+        GradientPenalty,
         Objective,
         Terms,
         first_mean_objective,
@@ -73,6 +74,7 @@ __all__ = [
     "AnyArray",
     "Architecture",
     "FittedEnsemble",
+    "GradientPenalty",
     "Layer",
     "Network",
     "Objective",
@@ -129,6 +131,7 @@ _HOMES = {
     "predict_precision": "model",
     "to_positive": "model",
     "FIRST_VARIANCE": "objectives",
+    "GradientPenalty": "objectives",
     "Objective": "objectives",
     "Terms": "objectives",
     "first_mean_objective": "objectives",

@@ -98,7 +98,7 @@ class FittedEnsemble(NamedTuple):
 
     Each member's mean is kept within `mean_bounds` and its std below `widest_std`. The std of their mixture is
     multiplied by `std_scale`. The distribution with that mean and std is a Student-t with `df` degrees of freedom, or a
-    Gaussian if they are infinite.
+    Gaussian if they are infinite. With `lognormal`, all this is of the logarithm of the target, see `exponentiated`.
     """
 
     members: Params
@@ -108,6 +108,7 @@ class FittedEnsemble(NamedTuple):
     widest_std: float = np.inf
     mean_bounds: tuple[float, float] = (-np.inf, np.inf)
     df: float = np.inf
+    lognormal: bool = False
 
     def predict(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return the members' mean and std, within the bounds, with the std scaled.

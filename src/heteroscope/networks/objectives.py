@@ -4,10 +4,12 @@
         + (1 - rho) * [gamma |mean weights|^2 + (1 - gamma) |precision weights|^2]
 
 Only weights are penalised, not biases, so that a strong penalty leads to the constant model. w are the rows' weights,
-which average to one; the factors of the three terms are `Strengths`.
+which average to one; the factors of the three terms are `Strengths`. `GradientPenalty` replaces both penalties by those
+of the field theory.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import jax.numpy as jnp
@@ -16,7 +18,7 @@ from jaxtyping import Array, Float
 from heteroscope.core import Strengths
 from heteroscope.data import Batch
 from heteroscope.networks.architecture import PRECISION_FLOOR, Network, Params
-from heteroscope.networks.model import AnyArray, predict_mean, predict_precision
+from heteroscope.networks.model import AnyArray, input_gradients, predict_mean, predict_precision
 
 FIRST_VARIANCE = 0.01  # added to the variance of residuals in `first_mean_objective`; scaled targets have variance one
 
@@ -30,6 +32,33 @@ class Terms(NamedTuple):
 
 #: Parameters, rows, strengths of the three terms and the name of the activation to the terms of the objective.
 Objective: TypeAlias = Callable[[Params, Batch, Strengths, str], Terms]
+
+
+@dataclass(frozen=True)
+class GradientPenalty:
+    """The likelihood of another objective, with the squared input gradients of its networks as penalty.
+
+        (1 - rho) gamma mean[w |grad mean|^2] + (1 - rho)(1 - gamma) mean[w |grad precision|^2]
+
+    The gradients are exact, at the rows of the batch, in standardised inputs. This is the penalty of the field theory:
+    both average the likelihood and the squared slopes over the rows, so that rho and gamma mean the same. Hashable, so
+    that it can be compiled in.
+    """
+
+    objective: Objective
+    networks: tuple[str, ...] = ("mean", "precision")  # that are trained, and so penalised
+
+    def __call__(self, params: Params, batch: Batch, strengths: Strengths, activation: str) -> Terms:
+        """Return the likelihood and the penalty of the gradients."""
+        mean, precision = input_gradients(params, batch.x, activation)
+        parts = {"mean": (strengths.mean_penalty, mean), "precision": (strengths.precision_penalty, precision)}
+        penalties = (
+            factor * jnp.mean(batch.weight * jnp.sum(gradient**2, axis=1))
+            for name, (factor, gradient) in parts.items()
+            if name in self.networks
+        )
+        likelihood = self.objective(params, batch, strengths, activation).likelihood
+        return Terms(likelihood, penalty=sum(penalties, start=jnp.zeros(())))
 
 
 def gaussian_nll(

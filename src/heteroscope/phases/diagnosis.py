@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from heteroscope.core import Status, alpha_beta
+from heteroscope.core import Status, alpha_beta, number_text
 from heteroscope.phases.labels import FLAT_PRECISION, MEMORISED, Observables, Phase
 from heteroscope.phases.verdict import FEW, NamedRow, Scores, Trust, Verdict, percent
 
@@ -53,7 +53,7 @@ _NETWORKS = {
 
 @runtime_checkable
 class Diagnosable(Protocol):
-    """A fitted model with a phase and a verdict; after a search it also has `cv_results_` and `best_index_`."""
+    """A fitted model with a phase and a verdict; after a search also `cv_results_`, `best_index_` and `target_`."""
 
     phase_: str
     rho_: float
@@ -79,7 +79,9 @@ class Diagnosis:
     advice : tuple of str
         What to do.
     networks : tuple of str
-        What the networks are.
+        What the networks are; for anyone's forecasts, whether the std is real or memorised.
+    title : str
+        What the first line of the table of scores is called.
     """
 
     verdict: Verdict | None
@@ -87,6 +89,12 @@ class Diagnosis:
     answer: tuple[str, ...]
     advice: tuple[str, ...]
     networks: tuple[str, ...]
+    title: str = "these predictions"
+
+    @property
+    def score_cells(self) -> list[list[str]]:
+        """The table of scores: a title row, then one row per model; empty without held-out rows."""
+        return [] if self.verdict is None else _score_cells(self.verdict, self.title)
 
     def text(self, width: int = WIDTH) -> str:
         """Return the diagnosis as plain text.
@@ -103,7 +111,7 @@ class Diagnosis:
         """
         parts = [_wrapped(" ".join(self.answer), width)]
         if self.verdict:
-            parts.append("\n".join(_score_lines(self.verdict)))
+            parts.append("\n".join(_score_lines(self.score_cells)))
         parts += [_wrapped(" ".join(section), width) for section in (self.advice, self.networks)]
         return "\n\n".join(parts)
 
@@ -119,7 +127,7 @@ class Diagnosis:
         """Return the diagnosis for a notebook."""
         parts = [f"<p><strong>{escape(self.answer[0])}</strong> {escape(' '.join(self.answer[1:]))}</p>"]
         if self.verdict:
-            head, *rows = _score_cells(self.verdict)
+            head, *rows = self.score_cells
             cells = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
             cells += ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
             parts.append(f"<table>{''.join(cells)}</table>")
@@ -142,24 +150,27 @@ def diagnose(model: Diagnosable) -> Diagnosis:
     """
     phase, found = Phase(model.phase_), model.observables_
     path: Mapping[str, np.ndarray] | None = getattr(model, "cv_results_", None)
+    logged = getattr(model, "target_", "none") == "log"
     best = getattr(model, "best_index_", 0)
     networks = [
         _phase_sentence(phase, found, model),
-        *_evidence(phase, found, model.verdict_),
+        *_evidence(phase, found, model.verdict_, logged),
         *_std_sentences(found, path, best),
     ]
+    if logged:
+        networks.append("All this is of the logarithm of the target, which the networks predict.")
     if model.verdict_ and abs(model.std_scale_ - model.verdict_.std_scale) > UNSCALED:
         networks.append(f"The final networks, which know all rows, are scaled by {model.std_scale_:.2f}.")
     return Diagnosis(
         verdict=model.verdict_,
         phase=str(phase),
-        answer=_answer(model.verdict_, phase),
-        advice=("What to do:", *_advice(model.verdict_, phase, found, searched=path is not None)),
+        answer=describe_answer(model.verdict_),
+        advice=("What to do:", *_advice(model.verdict_, phase, found, path is not None, logged)),
         networks=(*networks, *_endings(model.status_, phase)),
     )
 
 
-def _answer(verdict: Verdict | None, phase: Phase) -> tuple[str, ...]:
+def describe_answer(verdict: Verdict | None) -> tuple[str, ...]:
     """Return whether the predictions can be trusted on new rows, and why."""
     question = "Can these predictions be trusted on new rows?"
     if verdict is None:
@@ -184,13 +195,20 @@ def _named_rows(rows: tuple[NamedRow, ...]) -> list[str]:
     texts = []
     for row in rows:
         where = "a row" if row.number is None else f"row {row.number}"
-        missed = f"target {row.y:.4g}, predicted {row.mean:.4g} with a std of {row.std:.2g}"
+        missed = (
+            f"target {number_text(row.y)}, predicted {number_text(row.mean)} with a std of {number_text(row.std, 2)}"
+        )
         texts.append(f"{where} ({missed}, {percent(row.share)} of the squared score)")
     counted = "" if rows[0].number is None else ", counted from 0"
     return [f"Missed by far{counted}: {'; '.join(texts)}."]
 
 
-def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool) -> list[str]:
+def _explained_share(verdict: Verdict, found: Observables, logged: bool) -> float:
+    """Return the share of the held-out variance that the mean explains, in the units of the networks' target."""
+    return verdict.ours.r2 if found.held_out is None or not logged else 1.0 - found.held_out.residual_share
+
+
+def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched: bool, logged: bool) -> list[str]:
     """Return what to do next."""
     tips = []
     if verdict and verdict.named:
@@ -203,17 +221,25 @@ def _advice(verdict: Verdict | None, phase: Phase, found: Observables, searched:
         tips.append(_NEXT_POINT[phase])
     if verdict is None:
         return tips or [_NEXT_POINT[Phase.UNKNOWN]]
-    explained, training = verdict.ours.r2, 1.0 - found.residual_share
+    explained, training = _explained_share(verdict, found, logged), 1.0 - found.residual_share
     if verdict.n_rows < FEW:
         tips.append("Get more rows.")
     elif phase not in _NOTHING_BETTER and training - explained > LOST_R2 and 1 - explained > MEMORISED * (1 - training):
         tips.append(
-            f"The mean explains {_share(training)} of its training rows and {_share(explained)} of held-out ones: more "
-            "rows or fewer inputs would improve it more than other settings."
+            f"The mean explains {share_text(training)} of its training rows and {share_text(explained)} of held-out "
+            "ones: more rows or fewer inputs would improve it more than other settings."
         )
     elif phase in (Phase.O_I, Phase.O_II) and searched and verdict.trust != Trust.NO:
         tips.append("Use them as they are; more rows would give networks that need no scaling.")
     return tips or [_OTHERWISE[verdict.trust]]
+
+
+def describe_next(verdict: Verdict, tip: str | None) -> list[str]:
+    """Return what to do about anyone's forecasts; `tip` is what their phase asks for."""
+    named = [f"{row.number}" for row in verdict.named if row.number is not None]
+    tips = [f"Look at {'row' if len(named) == 1 else 'rows'} {', '.join(named)}."] if named else []
+    tips += [tip] if tip and verdict.trust != Trust.YES else []
+    return [*tips, "Judge them on more rows."] if verdict.n_rows < FEW else tips or [_OTHERWISE[verdict.trust]]
 
 
 def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str:
@@ -228,12 +254,13 @@ def _phase_sentence(phase: Phase, found: Observables, model: Diagnosable) -> str
     return f"{sentence}; scaled by {verdict.std_scale:.2g}, {held}."
 
 
-def _evidence(phase: Phase, found: Observables, verdict: Verdict | None) -> list[str]:
+def _evidence(phase: Phase, found: Observables, verdict: Verdict | None, logged: bool) -> list[str]:
     """Return the shares that the mean explains and, where the std does not hold, by how much it is wrong."""
-    explained = _share(1.0 - found.residual_share)
+    explained = share_text(1.0 - found.residual_share)
     if found.held_out is None or verdict is None:
         return [f"On the training rows the mean explains {explained} of the target's variance."]
-    lines = [f"The mean explains {explained} of its training rows and {_share(verdict.ours.r2)} of held-out ones."]
+    held_out = share_text(_explained_share(verdict, found, logged))
+    lines = [f"The mean explains {explained} of its training rows and {held_out} of held-out ones."]
     if phase in (Phase.O_I, Phase.O_II, Phase.NONE):
         lines.append(
             f"Without scaling, the squared error of held-out rows is {found.held_out.score:.3g} times the variance "
@@ -280,11 +307,11 @@ def _endings(status: tuple[Status, ...], phase: Phase) -> list[str]:
     return [f"{status.count(ending)} of {len(status)} members ended {ending}: {ending.meaning}." for ending in worst]
 
 
-def _score_cells(verdict: Verdict) -> list[list[str]]:
+def _score_cells(verdict: Verdict, title: str) -> list[list[str]]:
     """Return the table of scores: a title row, then one row per model."""
     head = [f"on {verdict.n_rows} held-out rows", "RMSE", "R^2", "NLL", "CRPS", "90 % hold", "width"]
     models = {
-        "these predictions": verdict.ours,
+        title: verdict.ours,
         "same mean, one constant std": verdict.homoskedastic,
         "constant mean and std": verdict.constant,
     }
@@ -294,26 +321,32 @@ def _score_cells(verdict: Verdict) -> list[list[str]]:
 def _score_texts(scores: Scores) -> list[str]:
     """Return the scores of one model; a negative R^2 as it is."""
     r2 = f"{scores.r2:.3f}" if scores.r2 > -100 else f"{scores.r2:.2g}"
-    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else f"{scores.nll:.4g}"
-    rmse, crps, width = (f"{number:.4g}" for number in (scores.rmse, scores.crps, scores.width))
+    nll = f"{scores.nll:.3f}" if abs(scores.nll) < 10 else number_text(scores.nll)
+    rmse, crps, width = (number_text(number) for number in (scores.rmse, scores.crps, scores.width))
     return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
-def _score_lines(verdict: Verdict) -> list[str]:
-    """Return the table of scores as lines of 80 letters; longer numbers make them longer."""
-    first, *widths = 27, 9, 8, 8, 8, 11, 9
-    lines = []
-    for name, *numbers in _score_cells(verdict):
-        padded = [number.rjust(width) for number, width in zip(numbers, widths, strict=True)]
-        lines.append(name.ljust(first) + "".join(padded))
-    return lines
+def _score_lines(cells: list[list[str]]) -> list[str]:
+    """Return the table of scores as lines: names to the left, numbers to the right, two spaces between columns.
+
+    One space, if two make the lines longer than 80 letters.
+    """
+    names, *columns = zip(*cells, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    first = max(map(len, names))
+    gap = 2 if first + sum(widths) + 2 * len(widths) <= WIDTH else 1
+    numbers = zip(
+        *([cell.rjust(width + gap) for cell in column] for column, width in zip(columns, widths, strict=True)),
+        strict=True,
+    )
+    return [name.ljust(first) + "".join(cells) for name, cells in zip(names, numbers, strict=True)]
 
 
 def _wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, max(width, 20), break_long_words=False, break_on_hyphens=False))
 
 
-def _share(value: float) -> str:
+def share_text(value: float) -> str:
     """Format a share as percent; 99.97 % does not become 100 %."""
     return f"{100 * value:.2f} %" if 0.99 < value < 1.0 else percent(value)
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats.distributions import rv_frozen
 
-from heteroscope.distributions import frozen, metrics
+from heteroscope.distributions import frozen, log_moments, lognormal_moments, metrics
 
 COVERAGE = 0.9  # of the intervals that are counted
 TOO_FEW = 10  # held-out rows that cannot show anything: even the right intervals miss a quarter of them now and then
@@ -207,6 +208,7 @@ def judge(
     numbers: Int[np.ndarray, " held"] | None = None,
     std_scale: float = 1.0,
     df: float = np.inf,
+    lognormal: bool = False,
 ) -> Verdict:
     """Judge predictions of held-out rows.
 
@@ -224,6 +226,45 @@ def judge(
         Factor by which the networks' std was multiplied to give `std`.
     df : float, default=infinity
         Degrees of freedom of the predictions, a Student-t with this std; infinite for a Gaussian.
+    lognormal : bool, default=False
+        Whether the predictions are lognormal with these means and stds. The two simpler models are lognormal, too, and
+        rows are called missed by their logarithms.
+
+    Returns
+    -------
+    Verdict
+        Scores beside those of two simpler models, and what follows from them.
+    """
+    return judge_forecast(y, frozen(mean, std, df, lognormal), constant_mean, constant_std, weight, numbers, std_scale)
+
+
+def judge_forecast(
+    y: Float[np.ndarray, " held"],
+    forecast: Any,
+    constant_mean: Float[np.ndarray, " held"],
+    constant_std: Float[np.ndarray, " held"],
+    weight: Float[np.ndarray, " held"] | None = None,
+    numbers: Int[np.ndarray, " held"] | None = None,
+    std_scale: float = 1.0,
+) -> Verdict:
+    """Judge predicted distributions of held-out rows.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_held,)
+        Held-out targets.
+    forecast : rv_frozen or RowForecast
+        Their predicted distributions, one per row: a frozen Gaussian, Student-t or lognormal of SciPy, or any other
+        forecast that metrics take. For a lognormal, the two simpler models are lognormal, too, and rows are called
+        missed by their logarithms.
+    constant_mean, constant_std : ndarray of shape (n_held,)
+        Mean and std of the targets on which each row's model was trained: the constant model.
+    weight : ndarray of shape (n_held,) or None, default=None
+        Weights of the rows; None counts them equally.
+    numbers : ndarray of shape (n_held,) or None, default=None
+        Numbers by which rows are named; None names them by their targets alone.
+    std_scale : float, default=1.0
+        Factor by which the networks' std was multiplied.
 
     Returns
     -------
@@ -232,16 +273,21 @@ def judge(
     """
     weight = np.ones(len(y)) if weight is None else weight
     share = weight / weight.sum()
-    homoskedastic = np.full(len(y), max(metrics.rmse(y, mean, std, sample_weight=weight), np.finfo(float).tiny))
-    ours = frozen(mean, std, df)
-    models: dict[str, tuple[Any, ...]] = {
-        "ours": (ours,),
-        "homoskedastic": (mean, homoskedastic),
-        "constant": (constant_mean, constant_std),
+    mean, std = forecast.mean(), forecast.std()
+    lognormal = is_lognormal(forecast)
+    target, centre, scale = (np.log(y), *log_moments(mean, std)) if lognormal else (y, mean, std)
+    homoskedastic = np.full(
+        len(y), max(metrics.rmse(target, centre, scale, sample_weight=weight), np.finfo(float).tiny)
+    )
+    one_mean, one_std = lognormal_moments(centre, homoskedastic) if lognormal else (mean, homoskedastic)
+    models = {
+        "ours": forecast,
+        "homoskedastic": frozen(one_mean, one_std, np.inf, lognormal),
+        "constant": frozen(constant_mean, constant_std, np.inf, lognormal),
     }
-    scores = {name: _scores(y, moments, weight) for name, moments in models.items()}
-    losses = {name: metrics.nll_by_row(y, *moments) for name, moments in models.items()}
-    size = np.abs(y - mean) / std
+    scores = {name: _scores(y, forecast, weight) for name, forecast in models.items()}
+    losses = {name: metrics.nll_by_row(y, forecast) for name, forecast in models.items()}
+    size = np.abs(target - centre) / scale
     squares = share * size**2
     named = np.flatnonzero((size > OUTLIER) | (size > UNUSUAL) & (squares > DECISIVE * squares.sum()))
     named = named[np.argsort(-squares[named], kind="stable")]
@@ -262,25 +308,24 @@ def judge(
         over_constant=_gain(losses["constant"] - losses["ours"], share),
         squared_score=float(squares.sum()),
         std_range=(float(np.quantile(std, 0.05)), float(np.quantile(std, 0.95))),
-        coverage_by_std=_coverage_by_std(y, mean, std, weight, df),
+        coverage_by_std=_coverage_by_std(y, forecast, std, weight),
         named=tuple(rows),
         named_share=float(squares[named].sum() / squares.sum()) if len(named) else 0.0,
         std_scale=float(std_scale),
     )
 
 
-def _scores(y: Float[np.ndarray, " held"], moments: tuple[Any, ...], weight: Float[np.ndarray, " held"]) -> Scores:
-    """Return the scores of one model; `moments` are its mean and std, or its distribution."""
-    forecast: tuple[Any, ...] = (y, *moments)
+def _scores(y: Float[np.ndarray, " held"], forecast: rv_frozen, weight: Float[np.ndarray, " held"]) -> Scores:
+    """Return the scores of one model's distribution."""
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
-    error = metrics.mean_mse(*forecast, sample_weight=weight)
+    error = metrics.mean_mse(y, forecast, sample_weight=weight)
     return Scores(
         rmse=float(np.sqrt(error)),
         r2=1.0 - error / variance if variance > 0 else np.nan,
-        nll=metrics.nll(*forecast, sample_weight=weight),
-        crps=metrics.crps(*forecast, sample_weight=weight),
-        coverage=metrics.interval_coverage(*forecast, sample_weight=weight),
-        width=metrics.interval_width(*forecast, sample_weight=weight),
+        nll=metrics.nll(y, forecast, sample_weight=weight),
+        crps=metrics.crps(y, forecast, sample_weight=weight),
+        coverage=metrics.interval_coverage(y, forecast, sample_weight=weight),
+        width=metrics.interval_width(y, forecast, sample_weight=weight),
     )
 
 
@@ -292,15 +337,33 @@ def _gain(difference: Float[np.ndarray, " held"], share: Float[np.ndarray, " hel
     return Gain(nats, float(np.sqrt(np.sum(share**2 * (difference - nats) ** 2))))
 
 
+def is_lognormal(forecast: Any) -> bool:
+    """Return whether a forecast is a frozen `scipy.stats.lognorm`."""
+    return getattr(getattr(forecast, "dist", None), "name", "") == "lognorm"
+
+
 def _coverage_by_std(
-    y: Float[np.ndarray, " held"],
-    mean: Float[np.ndarray, " held"],
-    std: Float[np.ndarray, " held"],
-    weight: Float[np.ndarray, " held"],
-    df: float,
+    y: Float[np.ndarray, " held"], forecast: Any, std: Float[np.ndarray, " held"], weight: Float[np.ndarray, " held"]
 ) -> tuple[float, ...]:
     """Return the coverage in each quarter of the rows by std; nothing if the std varies little or rows are few."""
-    if len(y) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
-        return ()
-    parts = np.array_split(np.argsort(std, kind="stable"), PARTS)
-    return tuple(metrics.interval_coverage(y[k], frozen(mean[k], std[k], df), sample_weight=weight[k]) for k in parts)
+    lower, upper = forecast.interval(COVERAGE)
+    inside = (lower <= y) & (y <= upper)
+    return tuple(float(np.average(inside[part], weights=weight[part])) for part in quarters_by_std(std))
+
+
+def quarters_by_std(std: Float[np.ndarray, " held"]) -> list[Int[np.ndarray, " _"]]:
+    """Return the numbers of the rows in each quarter by predicted std, the smallest first.
+
+    Parameters
+    ----------
+    std : ndarray of shape (n_held,)
+        Predicted stds.
+
+    Returns
+    -------
+    list of ndarray
+        Four arrays; none if the std varies little or the rows are few.
+    """
+    if len(std) < PARTS * TOO_FEW or np.quantile(std, 0.95) < 1.2 * np.quantile(std, 0.05):
+        return []
+    return np.array_split(np.argsort(std, kind="stable"), PARTS)

@@ -7,6 +7,7 @@ from heteroscope.plots.maps import phase_maps
 from heteroscope.plots.overview import schematic
 from heteroscope.plots.penalty_law import penalty_law_figure
 from heteroscope.plots.posteriors import epistemic_figure, evidence_figure, posterior_figure, posterior_maps
+from heteroscope.plots.ranking import critical_difference_figure, score_time_figure
 from heteroscope.plots.search_path import diagonal_figure
 from heteroscope.plots.slices import diagonal_slices
 from heteroscope.plots.style import (
@@ -36,6 +37,7 @@ __all__ = [
     "PURPLE",
     "SKY",
     "VERMILION",
+    "critical_difference_figure",
     "diagonal_figure",
     "diagonal_slices",
     "diagram_array",
@@ -53,4 +55,5 @@ __all__ = [
     "posterior_maps",
     "save_figure",
     "schematic",
+    "score_time_figure",
 ]

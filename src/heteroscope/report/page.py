@@ -1,25 +1,27 @@
-"""Put template, style, scripts and data together into one HTML file that loads nothing else."""
+"""Write a diagram as one HTML file."""
 
-import json
-from base64 import b64encode
-from hashlib import sha256
-from html import escape
-from importlib.metadata import version
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from string import Template
-from typing import Any
 
 import xarray as xr
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from heteroscope.core import InputError, atomic_write, make_folder
+from heteroscope.report.assembling import assemble, write_page
 from heteroscope.report.contents import page_contents
 
 # Joined in this order into one script: each file uses only names of the files before it.
-SCRIPTS = ("svg.js", "numbers.js", "scales.js", "data.js", "heatmap.js", "diagonal.js", "model.js", "page.js")
+SCRIPTS = (
+    "svg.js",
+    "numbers.js",
+    "scales.js",
+    "data.js",
+    "heatmap.js",
+    "diagonal.js",
+    "plot.js",
+    "model.js",
+    "page.js",
+)
 N_COLOURS = 256  # steps of the colour scale
 
 
@@ -46,27 +48,9 @@ def write_report(
     pathlib.Path
         The file that was written.
     """
-    place = Path(path)
-    if place.is_dir():
-        raise InputError(f"{str(place)!r} is a folder: name the file to write, such as {str(place / 'report.html')!r}")
-    text = page_text([diagram] if theory is None else [diagram, theory], title or _title(diagram))
-    make_folder(place.parent)
-    with atomic_write(place) as partial:
-        partial.write_text(text, encoding="utf-8", errors="replace")  # names may hold bytes that are no text
-    return place
-
-
-def page_text(diagrams: list[xr.Dataset], title: str) -> str:
-    """Return the page as text. Its security policy allows only our script, whatever the data hold, and no requests."""
-    script = f'"use strict";\n(() => {{\n{"".join(_asset(name) for name in SCRIPTS)}}})();\n'
-    data = page_contents(diagrams) | {"title": title, "version": version("heteroscope"), "colours": _colours()}
-    return Template(_asset("page.html")).substitute(
-        title=escape(title),
-        hash=b64encode(sha256(script.encode()).digest()).decode("ascii"),
-        style=_asset("page.css"),
-        script=script,
-        data=_script_safe(data),
-    )
+    diagrams = [diagram] if theory is None else [diagram, theory]
+    data = page_contents(diagrams) | {"colours": _colours()}
+    return write_page(assemble("page.html", ("page.css",), SCRIPTS, data, title or _title(diagram)), path)
 
 
 def _title(diagram: xr.Dataset) -> str:
@@ -75,17 +59,6 @@ def _title(diagram: xr.Dataset) -> str:
     return f"Phase diagram of {name}" if name else "Phase diagram"
 
 
-def _asset(name: str) -> str:
-    """Return the text of a file in `assets/`."""
-    return (files("heteroscope.report") / "assets" / name).read_text(encoding="utf-8")
-
-
 def _colours() -> list[str]:
     """Return the colours of cividis, which look the same with and without red-green blindness."""
     return [to_hex(colour) for colour in colormaps["cividis"].resampled(N_COLOURS)(range(N_COLOURS))]
-
-
-def _script_safe(data: dict[str, Any]) -> str:
-    """Return JSON in which no text can end the script element around it."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

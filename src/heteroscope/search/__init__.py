@@ -1,21 +1,30 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.cross_validation import Logits, Point, cross_validate
+from heteroscope.search.cross_validation import Logits, Point, cross_validate, stack_points
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
-from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, make_folds
+from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, held_rows, make_folds
 from heteroscope.search.halving import HALVING_LENGTHS, search_by_halving
-from heteroscope.search.judging import judge_folds
+from heteroscope.search.judging import held_out_rows, judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
 from heteroscope.search.std_calibration import final_std_scale, scale_for_all_rows, share_of_more_members, std_scale
 from heteroscope.search.stream_search import search_stream, stream_fold
 from heteroscope.search.tails import FAMILIES, check_family, choose_tails
+from heteroscope.search.target_scale import (
+    TARGETS,
+    check_log_targets,
+    check_target,
+    held_moments,
+    logarithm_is_better,
+    may_need_logarithm,
+)
 
 __all__ = [
     "FAMILIES",
     "HALVING_LENGTHS",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
+    "TARGETS",
     "CandidateSearch",
     "CrossValidation",
     "Fold",
@@ -23,14 +32,21 @@ __all__ = [
     "Point",
     "SearchResult",
     "check_family",
+    "check_log_targets",
     "check_share",
+    "check_target",
     "choose_tails",
     "cross_validate",
     "final_std_scale",
+    "held_moments",
     "held_out_fold",
+    "held_out_rows",
     "held_out_scores",
+    "held_rows",
     "judge_folds",
+    "logarithm_is_better",
     "make_folds",
+    "may_need_logarithm",
     "results_table",
     "row_loss",
     "scale_for_all_rows",
@@ -39,6 +55,7 @@ __all__ = [
     "search_grid",
     "search_stream",
     "share_of_more_members",
+    "stack_points",
     "std_scale",
     "stream_fold",
 ]

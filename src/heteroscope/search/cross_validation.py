@@ -102,16 +102,20 @@ def first_member(point: Point) -> Point:
     return point._replace(results=tuple(results))
 
 
-def add_members(point: Point, others: Point) -> Point:
-    """Return the point with further members on the same folds; what the first member decides stays."""
-    return point._replace(
-        results=tuple(
-            result._replace(
-                means=np.concatenate([result.means, more.means]), stds=np.concatenate([result.stds, more.stds])
-            )
-            for result, more in zip(point.results, others.results, strict=True)
+def stack_points(points: Sequence[Point]) -> Point:
+    """Return the first point with the members of all of them on every fold, which all must have been evaluated on.
+
+    Training metrics, observables and status stay those of the first point.
+    """
+    columns = zip(*(point.results for point in points), strict=True)
+    results = tuple(
+        column[0]._replace(
+            means=np.concatenate([result.means for result in column]),
+            stds=np.concatenate([result.stds for result in column]),
         )
+        for column in columns
     )
+    return points[0]._replace(results=results)
 
 
 def average_held_out(parts: Sequence[HeldOut], n_rows: Sequence[int]) -> HeldOut:

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import expit
+from scipy.stats.distributions import rv_frozen
 
-from heteroscope.distributions import frozen, metrics
+from heteroscope.data import Rows
+from heteroscope.distributions import metrics
 from heteroscope.search.cross_validation import Point
 from heteroscope.search.folds import Folds, held_rows
 from heteroscope.search.selection import held_out_loss
@@ -14,10 +16,15 @@ from heteroscope.search.std_calibration import std_scale
 
 
 class SearchResult(NamedTuple):
-    """All evaluated points, sorted by training length and then by logit rho, and the index of the chosen one."""
+    """All evaluated points, sorted by training length and then by logit rho, and the index of the chosen one.
+
+    `near` are the indices of all points that the held-out rows cannot tell from the chosen one, which comes first;
+    nothing if the chosen one is used alone.
+    """
 
     points: list[Point]
     best: int
+    near: tuple[int, ...] = ()
 
     @property
     def chosen(self) -> Point:
@@ -30,7 +37,8 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
 
     `*_test_*` are metrics of the networks before scaling. `held_out_loss` is the loss that ranks the points; with
     `calibrate` it is computed after multiplying the std by `std_scale`. `phase` and `log_precision_spread`, which tells
-    whether the std varies, are those of the networks before their std is capped or scaled.
+    whether the std varies, are those of the networks before their std is capped or scaled. All are in the units of the
+    networks' target, which may be the logarithm of the user's.
     """
     rule = "nll" if selection == "paper" else selection
     points = result.points
@@ -59,14 +67,9 @@ def results_table(result: SearchResult, folds: Folds, selection: str, calibrate:
     return table
 
 
-def held_out_scores(point: Point, folds: Folds, scale: float, df: float = np.inf) -> dict[str, float]:
-    """Return every metric of the held-out rows of all folds, and r2 of the mean.
-
-    The std is multiplied by `scale`; the forecast is a Student-t with this std, or a Gaussian if `df` is infinite.
-    """
-    held = held_rows(folds[: len(point.results)])
-    mean, std = point.held_out
-    scores = metrics.evaluate(held.y, frozen(mean, scale * std, df), sample_weight=held.weight)
+def held_out_scores(held: Rows, forecast: rv_frozen) -> dict[str, float]:
+    """Return every metric of these held-out rows, and r2 of the mean."""
+    scores = metrics.evaluate(held.y, forecast, sample_weight=held.weight)
     spread = float(np.average((held.y - np.average(held.y, weights=held.weight)) ** 2, weights=held.weight))
     return scores | {"r2": 1.0 - scores["mean_mse"] / spread if spread > 0 else 0.0}
 

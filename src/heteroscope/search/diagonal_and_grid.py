@@ -19,12 +19,15 @@ from heteroscope.search.cross_validation import Logits, Point, cap_predictions, 
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.folds import Folds
 from heteroscope.search.selection import (
+    LOST,
     OVERFIT,
+    TIE,
     choose,
     choose_finalists,
     held_out_mean_mse,
     losses_and_scores,
     paper_midpoint,
+    within,
 )
 from heteroscope.training import Recipe
 
@@ -50,6 +53,8 @@ class CandidateSearch:
         The rule of choice, see `choose`.
     calibrate : bool, default=False
         Whether to cap the std at the range of the targets and to score points after scaling it.
+    family : {"auto", "gaussian", "student-t"}, default="gaussian"
+        The distribution by which finalists are compared, with `calibrate`; see `choose_tails`.
     n_jobs : int or None, default=None
         Number of processes.
     progress : callable or None, default=None
@@ -66,10 +71,11 @@ class CandidateSearch:
         calibrate: bool = False,
         n_jobs: int | None = None,
         progress: Progress | None = None,
+        family: str = "gaussian",
         n_first: int | None = None,
     ) -> None:
         self.folds, self.recipes = folds, recipes
-        self.selection, self.calibrate = selection, calibrate
+        self.selection, self.calibrate, self.family = selection, calibrate, family
         self.n_jobs, self.progress = n_jobs, progress
         self.n_first = n_first
         self.n_planned, self.n_done = 0, 0
@@ -81,10 +87,9 @@ class CandidateSearch:
         yet: their steps are taken as the average of the recipes.
         """
         first, *others = (len(fold.seeds) for fold in self.folds)
-        left = [max(1, n_finalists - dropped) if self.calibrate else n_finalists for dropped in range(len(others))]
         average = sum(recipe.steps for recipe in self.recipes) // len(self.recipes)
         self.n_planned = sum(n * first * recipe.steps for n, recipe in zip(n_points, self.recipes, strict=True))
-        self.n_planned += sum(n * seeds for n, seeds in zip(left, others, strict=True)) * average
+        self.n_planned += n_finalists * sum(others) * average
 
     def evaluate(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Train every point on each of these folds."""
@@ -129,19 +134,25 @@ class CandidateSearch:
     def select(self, points: list[Point], n_finalists: int) -> SearchResult:
         """Evaluate the best points of the first fold on the other folds and choose one of them.
 
-        With `calibrate` the lowest score is chosen at the end, so the worst point is dropped after each fold but the
-        last.
+        With `calibrate`, points that have lost to the best one are dropped after each fold, and those that the held-out
+        rows of all folds cannot tell from the best one are named beside it.
         """
         kept = choose_finalists(points, self.folds[:1], self.selection, n_finalists, self.calibrate)
         for n_folds in range(2, len(self.folds)):
             if self.calibrate and len(kept) > 1:
                 points = self.evaluate_on_more_folds(points, kept, n_folds)
-                finalists = [points[k] for k in kept]
-                _, scores = losses_and_scores(finalists, self.folds[:n_folds], self.selection, self.calibrate)
-                del kept[int(np.argmax(scores))]
+                kept = sorted(self.within(points, kept, LOST))
         points = self.evaluate_on_more_folds(points, kept)
-        best = choose([points[k] for k in kept], self.folds, self.selection, self.calibrate)
+        if self.calibrate:
+            best, *others = self.within(points, kept, TIE)
+            return self.finish(SearchResult(points, best, (best, *others)))
+        best = choose([points[k] for k in kept], self.folds, self.selection)
         return self.finish(SearchResult(points, kept[best]))
+
+    def within(self, points: list[Point], kept: list[int], n_errors: float) -> list[int]:
+        """Return those of the `kept` indices whose points are within so many standard errors of the best, it first."""
+        near = within([points[k] for k in kept], self.folds, self.selection, self.family, n_errors)
+        return [kept[k] for k in near]
 
     def select_as_in_paper(self, points: list[Point]) -> SearchResult:
         """Choose by the paper's rule, which uses training rows only; the other folds serve the held-out scores."""
@@ -207,9 +218,7 @@ def search_diagonal(
     return search.select(points, n_finalists)
 
 
-def search_line(
-    search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_fine: int, recipe: Recipe
-) -> list[Point]:
+def search_line(search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_fine: int, recipe: Recipe) -> list[Point]:
     """Train the `coarse` points of the diagonal and `n_fine` more: where overfitting begins, and around the best."""
     path = _bisected_line(search, coarse, n_fine // 2, recipe)
     n_left = len(coarse) + n_fine - len(path)

@@ -22,6 +22,10 @@ class Fold(NamedTuple):
     held: Rows
     seeds: tuple[int, ...] = (0,)
 
+    def logged(self) -> "Fold":
+        """Return the same fold with the logarithms of the targets."""
+        return self._replace(training=self.training.logged(), held=self.held.logged())
+
 
 Folds: TypeAlias = Sequence[Fold]
 

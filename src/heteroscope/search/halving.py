@@ -8,7 +8,7 @@ and otherwise ensembles decide.
 import numpy as np
 from jaxtyping import Float
 
-from heteroscope.search.cross_validation import Logits, Point, add_members, first_member
+from heteroscope.search.cross_validation import Logits, Point, first_member, stack_points
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.diagonal_and_grid import (
     CandidateSearch,
@@ -17,6 +17,7 @@ from heteroscope.search.diagonal_and_grid import (
     search_line,
     up_to_plateau,
 )
+from heteroscope.search.selection import TIE
 
 HALVING_LENGTHS = (0.125, 0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
 SECOND_POINTS = 2  # points of the second round up to the plateau
@@ -54,7 +55,11 @@ def search_by_halving(
     """
     short, half, full = search.recipes
     n_more = n_off_diagonal // 2
-    counts = len(coarse) + n_fine + n_off_diagonal + n_more, SECOND_POINTS + 1 + n_off_diagonal, len(search.folds[0].seeds)
+    counts = (
+        len(coarse) + n_fine + n_off_diagonal + n_more,
+        SECOND_POINTS + 1 + n_off_diagonal,
+        len(search.folds[0].seeds),
+    )
     search.n_planned = sum(n * recipe.steps for n, recipe in zip(counts, search.recipes, strict=True))
     line = search_line(search, coarse, n_fine, short)
     scores = search.scores(line)
@@ -64,22 +69,16 @@ def search_by_halving(
     new = [logits for logits in dict.fromkeys([*off, *best_off]) if logits not in {point.logits for point in line}]
     points = _sorted([*line, *search.evaluate_on_first_fold(new, short)])
     best = search.best_by_score(points)
+    first = len(points)
     diagonal = [(t, -t) for t in up_to_plateau(line, scores, SECOND_POINTS)]
-    for logits, recipe in ((diagonal + off, half), ([], full)):
-        first = len(points)
-        if recipe == full:
-            points += search.evaluate([points[best].logits], search.folds, full)
-        else:
-            points += _sorted(search.evaluate_on_first_fold(logits, recipe))
-        rival = first + search.best_by_score(points[first:])
-        if not _is_better(search, first_member(points[rival]), first_member(points[best])):
-            for k in (best, rival):
-                points[k] = _with_all_members(search, points[k])
-            if not _is_better(search, points[rival], points[best]):
-                break
-        best = rival
+    points += _sorted(search.evaluate_on_first_fold(list(dict.fromkeys(diagonal + off)), half))
+    best = _longer_if_better(search, points, best, first + search.best_by_score(points[first:]))
+    if points[best].recipe == half:
+        points += search.evaluate([points[best].logits], search.folds, full)
+        best = _longer_if_better(search, points, best, len(points) - 1)
     points[best] = _with_all_members(search, points[best])
-    return search.finish(SearchResult(points, best))
+    near = search.within([first_member(point) for point in points], list(range(len(points))), TIE)
+    return search.finish(SearchResult(points, best, (best, *(k for k in near if k != best))))
 
 
 def strong_penalties(line: list[Point], errors: Float[np.ndarray, " point"]) -> list[Logits]:
@@ -92,9 +91,14 @@ def strong_penalties(line: list[Point], errors: Float[np.ndarray, " point"]) -> 
     return list(dict.fromkeys((u, -u) for u in (t, (t + before) / 2)))
 
 
-def _is_better(search: CandidateSearch, longer: Point, shorter: Point) -> bool:
-    """Return whether the longer training has the lower score, or the same."""
-    return search.best_by_score([longer, shorter]) == 0
+def _longer_if_better(search: CandidateSearch, points: list[Point], shorter: int, longer: int) -> int:
+    """Return the index of the better of two points; where only all members can tell, train them."""
+    first_members = [first_member(points[k]) for k in (longer, shorter)]
+    if search.best_by_score(first_members) == 0:
+        return longer
+    for k in (longer, shorter):
+        points[k] = _with_all_members(search, points[k])
+    return (longer, shorter)[search.best_by_score([points[longer], points[shorter]])]
 
 
 def _with_all_members(search: CandidateSearch, point: Point) -> Point:
@@ -104,7 +108,7 @@ def _with_all_members(search: CandidateSearch, point: Point) -> Point:
     if not missing:
         return point
     (others,) = search.evaluate([point.logits], [fold._replace(seeds=missing)], point.recipe)
-    return add_members(point, others)
+    return stack_points([point, others])
 
 
 def _sorted(points: list[Point]) -> list[Point]:

@@ -6,16 +6,20 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import InputError
-from heteroscope.distributions import metrics
+from heteroscope.distributions import frozen, metrics
 from heteroscope.phases import Phase
 from heteroscope.search.cross_validation import Point
 from heteroscope.search.folds import Folds, held_rows
 from heteroscope.search.std_calibration import HOPELESS_SCALE, std_scale
+from heteroscope.search.tails import choose_tails
 from heteroscope.training import Recipe
 
 SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 APART = 0.6  # smallest distance between finalists, in logits; measured in docs/research/defaults.md
+# Standard errors of a paired difference from the best point up to which a point ties with it, and beyond which it has
+# lost; measured in docs/research/selection.md.
+TIE, LOST = 1.0, 2.0
 
 
 def choose(points: Sequence[Point], folds: Folds, selection: str, calibrate: bool = False) -> int:
@@ -75,6 +79,34 @@ def _distance(one: Point, other: Point) -> float:
     return max(abs(a - b) for a, b in zip(one.logits, other.logits, strict=True))
 
 
+def within(points: Sequence[Point], folds: Folds, selection: str, family: str, n_errors: float) -> list[int]:
+    """Return the indices of the points that are near the best one, the best first.
+
+    loss_k - loss_best <= n_errors * standard error of this difference, row by row,
+
+    of the distribution that `choose_tails` gives each point, on the folds that all of them were evaluated on. Points
+    that must not be chosen are left out, see `losses_and_scores`.
+    """
+    held = held_rows(folds[: len(points[0].results)])
+    share = held.weight / held.weight.sum()
+    losses = []
+    for point in points:
+        (mean, std), tails = point.held_out, choose_tails(point, folds, family)
+        losses.append(row_loss(selection, held.y, mean, tails.std_scale * std, tails.df))
+    scores = np.nan_to_num(np.array(losses) @ share, nan=np.inf)
+    _, gaussian = losses_and_scores(points, folds[: len(points[0].results)], selection, calibrate=True)
+    scores = np.where(np.isfinite(gaussian), scores, np.inf)
+    best = int(np.argmin(scores))
+    near = [best]
+    for k in np.argsort(scores, kind="stable").tolist():
+        difference = losses[k] - losses[best]
+        excess = float(share @ difference)
+        if k != best and np.isfinite(scores[k]):
+            error = np.sqrt(np.sum(share**2 * (difference - excess) ** 2))
+            near += [k] if excess <= n_errors * error else []
+    return near
+
+
 def held_out_mean_mse(point: Point, folds: Folds) -> float:
     """Return `mean_mse` of the held-out rows that the point was evaluated on; infinity instead of NaN."""
     held = held_rows(folds[: len(point.results)])
@@ -106,13 +138,17 @@ def losses_and_scores(
 
 
 def row_loss(
-    selection: str, y: Float[np.ndarray, " held"], mean: Float[np.ndarray, " held"], std: Float[np.ndarray, " held"]
+    selection: str,
+    y: Float[np.ndarray, " held"],
+    mean: Float[np.ndarray, " held"],
+    std: Float[np.ndarray, " held"],
+    df: float = np.inf,
 ) -> Float[np.ndarray, " held"]:
-    """Return the loss of each row: negative log likelihood ("nll") or CRPS ("crps")."""
+    """Return the loss of each row, negative log likelihood ("nll") or CRPS ("crps"), of a Gaussian or a Student-t."""
     functions = {"nll": metrics.nll_by_row, "crps": metrics.crps_by_row}
     if selection not in functions:
         raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {selection!r}")
-    return functions[selection](y, mean, std)
+    return functions[selection](y, mean, std) if np.isinf(df) else functions[selection](y, frozen(mean, std, df))
 
 
 def paper_midpoint(points: Sequence[Point]) -> float:

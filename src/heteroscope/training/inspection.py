@@ -57,8 +57,8 @@ def inspect_model(
 ) -> tuple[Params, Inspection]:
     """Measure convergence on a sample of the rows; if `moves`, replace collapsed networks by constants.
 
-    `average` is the optimiser's average gradient. Return the model, with levels as the stage asks for, and the
-    measurements.
+    `average` is the optimiser's average gradient. In a stage in which nothing collapses, no network is replaced. Return
+    the model, with levels as the stage asks for, and the measurements.
     """
     if stage.held is not None:
         params = hold_constant(params, rows, activation, stage.held)
@@ -74,7 +74,7 @@ def inspect_model(
     if stage.precision_level is PrecisionLevel.FROM_RESIDUALS:
         params = params._replace(precision=levelled.precision)
     collapsing = {
-        name: collapses & moves
+        name: collapses & (moves and stage.collapses)
         for name, collapses in find_collapsing(stage.trains, levelled, pull_at, shrink, sample, activation).items()
     }
     all_collapsing = jnp.all(jnp.stack(list(collapsing.values())))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import NamedTuple
 
-from heteroscope.core import InputError, Parameter, resolve_schedule
+from heteroscope.core import InputError, Parameter, defaults, resolve_schedule
 from heteroscope.networks import Architecture, first_mean_objective, joint_objective, mean_objective
 from heteroscope.training.schedules import (
     PEAK_RATE,
@@ -17,6 +17,7 @@ from heteroscope.training.schedules import (
 )
 from heteroscope.training.stages import HoldCollapsed, InspectionTimes, PrecisionLevel, RelativeRates, Stage
 
+PENALTIES = ("weights", "gradients")
 SCHEDULES = ("auto", "fast", "cosine", "levelled", "paper")
 #: Share of all steps that train the mean alone. The paper's is 250,000 of 600,000.
 MEAN_SHARE = {"fast": 0.5, "cosine": 0.1, "levelled": 0.1, "paper": 5 / 12}
@@ -41,20 +42,35 @@ class Recipe(NamedTuple):
         return _steps(self.stages)
 
     @property
+    def penalises_gradients(self) -> bool:
+        """Whether the penalty is that of input gradients instead of weights."""
+        return self.stages[-1].penalises_gradients
+
+    @property
     def program(self) -> "Recipe":
         """The recipe as it is compiled beside a stage: what its networks are and how rows are drawn."""
         return self._replace(stages=())
 
 
 def mean_first_recipe(
-    architecture: Architecture, max_steps: object, schedule: str = "auto", batch_size: int | None = None
+    architecture: Architecture,
+    max_steps: object,
+    schedule: str = "auto",
+    batch_size: int | None = None,
+    penalty: str = defaults.PENALTY,
 ) -> Recipe:
     """Return the recipe that trains the mean alone and then both networks, with `max_steps` steps in all.
 
     "fast" is for exact gradients. "cosine" is for batches. "levelled" is "cosine" with the level of the precision in
     closed form, for deeper minima. "paper" splits 600,000 steps as the paper does, 250,000 : 350,000, and its learning
     rate continues from the first stage to the second. "auto" is "fast" without and "cosine" with `batch_size`.
+    `penalty` is "weights" or "gradients", those of the outputs with respect to the inputs.
     """
+    return _penalised(_mean_first(architecture, max_steps, schedule, batch_size), penalty)
+
+
+def _mean_first(architecture: Architecture, max_steps: object, schedule: str, batch_size: int | None) -> Recipe:
+    """Return the recipe with weights as its penalty."""
     steps = checked_steps(max_steps)
     if schedule not in SCHEDULES:
         raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {schedule!r}")
@@ -77,7 +93,18 @@ def mean_first_recipe(
     return Recipe(architecture, (mean, joint), batch_size)
 
 
-def exchange_recipes(architecture: Architecture, max_steps: object) -> tuple[Recipe, ...]:
+def _penalised(recipe: Recipe, penalty: str) -> Recipe:
+    """Return the recipe with this penalty in every stage."""
+    if penalty not in PENALTIES:
+        raise InputError(Parameter("penalty"), f" must be one of {', '.join(PENALTIES)}, got {penalty!r}")
+    if penalty == "weights":
+        return recipe
+    return recipe._replace(stages=tuple(stage.with_gradient_penalty() for stage in recipe.stages))
+
+
+def exchange_recipes(
+    architecture: Architecture, max_steps: object, penalty: str = defaults.PENALTY
+) -> tuple[Recipe, ...]:
     """Return the recipes of a diagram whose cells exchange models, one recipe per round.
 
     The rounds are: the first stages of "fast", up to the mean; its joint stage; the joint stage again at half the rate.
@@ -90,7 +117,7 @@ def exchange_recipes(architecture: Architecture, max_steps: object) -> tuple[Rec
     mean, joint = _fast_stages(steps - again)
     last = joint._replace(optimiser=fast_joint_adam(again, PEAK_RATE / 2))
     rounds = (*escape, mean), (joint,), (last,)
-    return tuple(Recipe(architecture, stages) for stages in rounds if _steps(stages))
+    return tuple(_penalised(Recipe(architecture, stages), penalty) for stages in rounds if _steps(stages))
 
 
 def _fast_stages(steps: int) -> tuple[Stage, Stage]:

@@ -6,7 +6,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 
-from heteroscope.networks import Layer, Network, Objective, Params, mean_alone_objective, precision_alone_objective
+from heteroscope.networks import (
+    GradientPenalty,
+    Layer,
+    Network,
+    Objective,
+    Params,
+    mean_alone_objective,
+    precision_alone_objective,
+)
 from heteroscope.training.adam import Adam
 
 NetworkName: TypeAlias = Literal["mean", "precision"]  # the fields of `Params`
@@ -81,6 +89,7 @@ class Stage(NamedTuple):
     precision_level: PrecisionLevel = PrecisionLevel.TRAINED
     inspected: InspectionTimes = InspectionTimes.WHILE_TRAINING
     relative_rates: RelativeRates = RelativeRates()
+    collapses: bool = True  # False: zero is no minimum of the penalty, so no network is taken to collapse
 
     @property
     def steps(self) -> int:
@@ -113,6 +122,19 @@ class Stage(NamedTuple):
                 objective=self.constant.mean_alone, trains=("mean",), precision_level=PrecisionLevel.TRAINED
             )
         return alone._replace(constant=HeldConstant(network))
+
+    @property
+    def penalises_gradients(self) -> bool:
+        """Whether the penalty is that of input gradients instead of weights."""
+        return isinstance(self.objective, GradientPenalty)
+
+    def with_gradient_penalty(self) -> "Stage":
+        """Return the stage with a penalty of the input gradients instead of the weights.
+
+        Flat functions are no minimum of that objective at any finite penalty, so no network is replaced by a constant.
+        """
+        objective = GradientPenalty(self.objective, self.trains)
+        return self._replace(objective=objective, constant=None, collapses=False)
 
     def trained(self, params: Params) -> dict[str, Network]:
         """Return the networks that the stage trains, by name."""
