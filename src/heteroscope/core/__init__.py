@@ -2,6 +2,7 @@
 
 from heteroscope.core import defaults
 from heteroscope.core.auto_rules import (
+    halves_points,
     resolve_batch_size,
     resolve_diagram_batch_size,
     resolve_diagram_schedule,
@@ -117,6 +118,7 @@ __all__ = [
     "exclusive_folder",
     "file_checksum",
     "given_arrays",
+    "halves_points",
     "identity_key",
     "locked_folder",
     "logits",

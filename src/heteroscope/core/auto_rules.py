@@ -94,11 +94,18 @@ def resolve_diagram_schedule(schedule: str, batch_size: int | None, streamed: bo
     return schedule
 
 
+def halves_points(n_rows: int, n_folds: int) -> bool:
+    """Return whether the search along the diagonal is one by halving: many rows, of which a share is held out once."""
+    return n_rows >= defaults.HALVING_FROM and n_folds == 1
+
+
 def resolve_folds(cv: CrossValidation, n_rows: int) -> CrossValidation | int | float:
     """Return the cross-validation: a number of folds, the share of rows to hold out once, or `cv` itself.
 
-    None and "auto" are five folds up to 2,000 rows, and a fifth of the rows held out once beyond.
+    None and "auto" are five folds up to 2,000 rows, and a fifth of the rows, at most 10,000, held out once beyond.
     """
     if cv is None or (isinstance(cv, str) and cv == "auto"):
-        return defaults.FOLDS_OF_FEW_ROWS if n_rows <= defaults.FEW_ROWS else defaults.HELD_OUT_OF_MANY_ROWS
+        if n_rows <= defaults.FEW_ROWS:
+            return defaults.FOLDS_OF_FEW_ROWS
+        return min(defaults.HELD_OUT_OF_MANY_ROWS, defaults.MOST_HELD_OUT / n_rows)
     return cv

@@ -18,6 +18,7 @@ from heteroscope.core import (
     check_positive_integer,
     defaults,
     diagonal_logits,
+    halves_points,
     progress_bar,
     without_later_settings,
 )
@@ -30,6 +31,7 @@ from heteroscope.estimators.streams import refuse_store, refuse_stream
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
     AROUND_FOLDS,
+    HALVING_LENGTHS,
     MEMBERS_PER_FOLD,
     SELECTIONS,
     CandidateSearch,
@@ -58,6 +60,7 @@ from heteroscope.search import (
     refuse_unequal,
     results_table,
     search_around,
+    search_by_halving,
     search_diagonal,
     search_grid,
     search_stream,
@@ -463,9 +466,12 @@ class HeteroskedasticRegressorCV(PointRegressor):
         """Search the diagonal, the grid, or near the theory's point; finalists are compared by the family."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
-        recipes = [self._recipe(rows, share) for share in LENGTHS]
+        lengths, n_first = LENGTHS, None
         if self.selection == "paper" or not self.calibrate:  # as in the paper: one length, only the diagonal
-            recipes, n_off_diagonal = recipes[-1:], 0
+            lengths, n_off_diagonal = LENGTHS[-1:], 0
+        elif self.search == "diagonal" and halves_points(len(rows.y), len(folds)):
+            lengths, n_first = HALVING_LENGTHS, 1
+        recipes = [self._recipe(rows, share) for share in lengths]
         line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
         n_finalists = check_positive_integer("n_finalists", self.n_finalists)
         search: Callable[[CandidateSearch], SearchResult]
@@ -473,6 +479,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
             search = partial(search_around, centre=self._predicted_point(rows))
         elif self.search == "grid":
             search = partial(search_grid, line=line, n_finalists=n_finalists)
+        elif lengths is HALVING_LENGTHS:
+            search = partial(search_by_halving, coarse=line, n_fine=n_fine, n_off_diagonal=n_off_diagonal)
         else:
             search = partial(
                 search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
@@ -487,6 +495,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
                 progress,
                 family,
                 keep_members=self.conformal is True,
+                n_first=n_first,
             )
             return search(candidates)
 

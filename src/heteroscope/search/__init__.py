@@ -13,6 +13,7 @@ from heteroscope.search.cross_validation import Logits, Point, cross_validate, s
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
 from heteroscope.search.folds import CrossValidation, Fold, check_share, held_out_fold, held_rows, make_folds
+from heteroscope.search.halving import HALVING_LENGTHS, search_by_halving
 from heteroscope.search.judging import held_out_rows, judge_folds
 from heteroscope.search.selection import SELECTIONS, row_loss
 from heteroscope.search.std_calibration import final_std_scale, scale_for_all_rows, share_of_more_members, std_scale
@@ -30,6 +31,7 @@ from heteroscope.search.target_scale import (
 __all__ = [
     "AROUND_FOLDS",
     "FAMILIES",
+    "HALVING_LENGTHS",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
     "TARGETS",
@@ -64,6 +66,7 @@ __all__ = [
     "row_loss",
     "scale_for_all_rows",
     "search_around",
+    "search_by_halving",
     "search_diagonal",
     "search_grid",
     "search_stream",

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import Progress, Status
-from heteroscope.data import Scaling
+from heteroscope.data import Rows, Scaling
 from heteroscope.distributions import metrics
 from heteroscope.networks import Params, mean_bounds, moment_match, predict_members, stack_members, widest_std
 from heteroscope.phases import HeldOut, Observables, Phase, label, observe, observe_held_out
@@ -16,13 +16,15 @@ from heteroscope.training import Fit, Job, Recipe, Task, train
 
 Logits: TypeAlias = tuple[float, float]  # logit rho, logit gamma
 Moments: TypeAlias = tuple[Float[np.ndarray, " held"], Float[np.ndarray, " held"]]  # mean, std
+SCORED_ROWS = 8192  # training rows that a model is scored on: their scores label it, and change little beyond
 
 
 class FoldResult(NamedTuple):
     """The result of one point on one fold.
 
     `means` and `stds` are the predictions of all members for the held-out rows. `training` (metrics of the training
-    rows), `observables` and `status` belong to the first member. `members` are the networks, if they are kept.
+    rows, of at most SCORED_ROWS), `observables` and `status` belong to the first member. `members` are the networks, if
+    they are kept.
     """
 
     means: Float[np.ndarray, "member held"]
@@ -97,6 +99,12 @@ def cross_validate(
     return [Point(point, tuple(column[k] for column in columns), recipe) for k, point in enumerate(points)]
 
 
+def first_member(point: Point) -> Point:
+    """Return the point with the predictions of each fold's first member only."""
+    results = (result._replace(means=result.means[:1], stds=result.stds[:1]) for result in point.results)
+    return point._replace(results=tuple(results))
+
+
 def stack_points(points: Sequence[Point]) -> Point:
     """Return the first point with the members of all of them on every fold, which all must have been evaluated on.
 
@@ -136,6 +144,7 @@ def _fold_results(
     fold: Fold, scaling: Scaling, fits: Sequence[Fit], recipe: Recipe, keep_members: bool
 ) -> list[FoldResult]:
     """Return one result per point; the fits are grouped by point, one fit per seed."""
+    fold = fold._replace(training=_scored_rows(fold.training))
     all_inputs = np.concatenate([fold.training.x, fold.held.x])
     members = stack_members([fit.params for fit in fits])
     means, stds = predict_members(members, all_inputs, scaling, recipe.architecture.activation)
@@ -150,6 +159,14 @@ def _fold_results(
         result._replace(members=tuple(fit.params for fit in fits[k * n : (k + 1) * n]))
         for k, result in enumerate(results)
     ]
+
+
+def _scored_rows(rows: Rows) -> Rows:
+    """Return at most SCORED_ROWS random rows, the same for every model."""
+    n_rows = len(rows.y)
+    if n_rows <= SCORED_ROWS:
+        return rows
+    return rows.take(np.sort(np.random.default_rng(0).choice(n_rows, SCORED_ROWS, replace=False)))
 
 
 def _fold_result(

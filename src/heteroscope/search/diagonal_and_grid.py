@@ -61,6 +61,8 @@ class CandidateSearch:
         Number of processes.
     progress : callable or None, default=None
         Called with the number of finished steps, of all models together, and about how many there will be.
+    n_first : int or None, default=None
+        Number of models per point on the first fold; None: one for each of its seeds.
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class CandidateSearch:
         progress: Progress | None = None,
         family: str = "gaussian",
         keep_members: bool = False,
+        n_first: int | None = None,
     ) -> None:
         self.folds, self.recipes, self.keep_members = folds, recipes, keep_members
         self.selection, self.calibrate, self.family = selection, calibrate, family
         self.n_jobs, self.progress = n_jobs, progress
+        self.n_first = n_first
         self.n_planned, self.n_done = 0, 0
 
     def plan(self, n_points: Sequence[int], n_finalists: int) -> None:
@@ -104,15 +108,16 @@ class CandidateSearch:
 
     def evaluate_on_first_fold(self, points: Sequence[Logits], recipe: Recipe) -> list[Point]:
         """Train every point on the first fold."""
-        return self.evaluate(points, self.folds[:1], recipe)
+        fold = self.folds[0]
+        return self.evaluate(points, [fold._replace(seeds=fold.seeds[: self.n_first])], recipe)
 
     def best_by_score(self, points: list[Point]) -> int:
         """Return the index of the point to choose by the first fold."""
         return choose(points, self.folds[:1], self.selection, self.calibrate)
 
-    def best_by_mean(self, points: list[Point]) -> int:
-        """Return the index of the point with the smallest squared error of the mean on the first fold."""
-        return int(np.argmin([held_out_mean_mse(point, self.folds[:1]) for point in points]))
+    def mean_errors(self, points: list[Point]) -> Float[np.ndarray, " point"]:
+        """Return the squared error of each point's mean on the first fold."""
+        return np.array([held_out_mean_mse(point, self.folds[:1]) for point in points])
 
     def scores(self, points: list[Point]) -> Float[np.ndarray, " point"]:
         """Return the scores of the points on the first fold; lower is better."""
@@ -139,15 +144,15 @@ class CandidateSearch:
         for n_folds in range(2, len(self.folds)):
             if self.calibrate and len(kept) > 1:
                 points = self.evaluate_on_more_folds(points, kept, n_folds)
-                kept = sorted(self._within(points, kept, LOST))
+                kept = sorted(self.within(points, kept, LOST))
         points = self.evaluate_on_more_folds(points, kept)
         if self.calibrate:
-            best, *others = self._within(points, kept, TIE)
-            return self._finish(SearchResult(points, best, (best, *others)))
+            best, *others = self.within(points, kept, TIE)
+            return self.finish(SearchResult(points, best, (best, *others)))
         best = choose([points[k] for k in kept], self.folds, self.selection)
-        return self._finish(SearchResult(points, kept[best]))
+        return self.finish(SearchResult(points, kept[best]))
 
-    def _within(self, points: list[Point], kept: list[int], n_errors: float) -> list[int]:
+    def within(self, points: list[Point], kept: list[int], n_errors: float) -> list[int]:
         """Return those of the `kept` indices whose points are within so many standard errors of the best, it first."""
         near = within([points[k] for k in kept], self.folds, self.selection, self.family, n_errors)
         return [kept[k] for k in near]
@@ -155,9 +160,9 @@ class CandidateSearch:
     def select_as_in_paper(self, points: list[Point]) -> SearchResult:
         """Choose by the paper's rule, which uses training rows only; the other folds serve the held-out scores."""
         best = choose(points, self.folds[:1], "paper")
-        return self._finish(SearchResult(self.evaluate_on_more_folds(points, [best]), best))
+        return self.finish(SearchResult(self.evaluate_on_more_folds(points, [best]), best))
 
-    def _finish(self, result: SearchResult) -> SearchResult:
+    def finish(self, result: SearchResult) -> SearchResult:
         """Move the progress bar to its end, since the plan is an estimate."""
         if self.progress:
             self.progress(self.n_planned, self.n_planned)
@@ -203,21 +208,33 @@ def search_diagonal(
     n_longer = LONG_POINTS + 1 + LONG_REFINEMENTS + n_half
     search.plan([len(coarse) + n_fine + n_off_diagonal, *[n_longer] * (len(search.recipes) - 1)], n_finalists)
     shortest = search.recipes[0]
-    path = _extend(search, [], coarse, shortest)
-    halves = bisect_transition(
-        _line(path), [p.phase in UNDERFIT for p in path], [p.phase in OVERFIT for p in path], n_fine // 2
-    )
-    path = _extend(search, path, halves, shortest)
     if search.selection == "paper":
-        return search.select_as_in_paper(_extend(search, path, [paper_midpoint(path)], shortest))
-    path = _extend(search, path, refine_around(_line(path), search.best_by_score(path), n_fine - len(halves)), shortest)
+        path = _bisected_line(search, coarse, n_fine // 2, shortest)
+        return search.select_as_in_paper(extend_line(search, path, [paper_midpoint(path)], shortest))
+    path = search_line(search, coarse, n_fine, shortest)
     points = add_off_diagonal_points(search, path, n_off_diagonal)
     for recipe in search.recipes[1:]:
-        longer = _extend(search, [], up_to_plateau(path, search.scores(path)), recipe)
+        longer = extend_line(search, [], up_to_plateau(path, search.scores(path)), recipe)
         refined = refine_around(_line(longer), search.best_by_score(longer), LONG_REFINEMENTS)
-        longer = _extend(search, longer, refined, recipe)
+        longer = extend_line(search, longer, refined, recipe)
         points += add_off_diagonal_points(search, longer, n_half, stride=2)
     return search.select(points, n_finalists)
+
+
+def search_line(search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_fine: int, recipe: Recipe) -> list[Point]:
+    """Train the `coarse` points of the diagonal and `n_fine` more: where overfitting begins, and around the best."""
+    path = _bisected_line(search, coarse, n_fine // 2, recipe)
+    n_left = len(coarse) + n_fine - len(path)
+    return extend_line(search, path, refine_around(_line(path), search.best_by_score(path), n_left), recipe)
+
+
+def _bisected_line(
+    search: CandidateSearch, coarse: Float[np.ndarray, " t"], n_halves: int, recipe: Recipe
+) -> list[Point]:
+    """Train the `coarse` points and at most `n_halves` between the last underfit and the first overfit point."""
+    path = extend_line(search, [], coarse, recipe)
+    underfit, overfit = ([p.phase in phases for p in path] for phases in (UNDERFIT, OVERFIT))
+    return extend_line(search, path, bisect_transition(_line(path), underfit, overfit, n_halves), recipe)
 
 
 def search_grid(search: CandidateSearch, line: Float[np.ndarray, " t"], n_finalists: int) -> SearchResult:
@@ -273,23 +290,28 @@ def refine_around(visited: Float[np.ndarray, " t"], best: int, n_points: int) ->
     return np.concatenate([np.empty(0), *parts])
 
 
-def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"]) -> list[float]:
-    """Return logits for longer trainings: LONG_POINTS up to the plateau of the scores, and one beyond.
+def up_to_plateau(path: list[Point], scores: Float[np.ndarray, " point"], n: int = LONG_POINTS) -> list[float]:
+    """Return logits for longer trainings: `n` up to the plateau of the scores, and one beyond.
 
     They are evenly spaced from the last underfit point, which is excluded, to the first point of the plateau. The one
     beyond lies halfway between the plateau's first point and the end of the path.
     """
-    gain = scores[0] - scores.min() if np.isfinite(scores[0]) else 0.0  # an infinite first score measures no gain
-    plateau = int(np.argmax(scores <= scores.min() + (1.0 - PLATEAU) * gain))
+    plateau = plateau_start(scores)
     t, end = path[plateau].logits[0], path[-1].logits[0]
     first = max((p.logits[0] for p in path[:plateau] if p.phase in UNDERFIT), default=path[0].logits[0])
-    return sorted({*np.linspace(first, t, LONG_POINTS + 1)[1:].tolist(), (t + end) / 2})
+    return sorted({*np.linspace(first, t, n + 1)[1:].tolist(), (t + end) / 2})
+
+
+def plateau_start(scores: Float[np.ndarray, " point"]) -> int:
+    """Return the index of the first point whose score has PLATEAU of the largest gain over the first point's."""
+    gain = scores[0] - scores.min() if np.isfinite(scores[0]) else 0.0  # an infinite first score measures no gain
+    return int(np.argmax(scores <= scores.min() + (1.0 - PLATEAU) * gain))
 
 
 def add_off_diagonal_points(search: CandidateSearch, path: list[Point], n: int, stride: int = 1) -> list[Point]:
     """Return the path with `n` more points near its best score and its best mean, trained with the path's recipe."""
-    starts = dict.fromkeys(path[k].logits for k in (search.best_by_score(path), search.best_by_mean(path)))
-    new = off_diagonal_points(list(starts), n, stride)
+    best = search.best_by_score(path), int(np.argmin(search.mean_errors(path)))
+    new = off_diagonal_points(list(dict.fromkeys(path[k].logits for k in best)), n, stride)
     return _sorted(path + search.evaluate_on_first_fold(new, path[0].recipe))
 
 
@@ -309,7 +331,7 @@ def off_diagonal_points(starts: Sequence[Logits], n: int, stride: int = 1) -> li
     return points
 
 
-def _extend(
+def extend_line(
     search: CandidateSearch, path: list[Point], logits: Sequence[float] | np.ndarray, recipe: Recipe
 ) -> list[Point]:
     """Return the path with these diagonal points added, sorted; points already on the path are not trained again."""
