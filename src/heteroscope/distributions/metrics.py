@@ -575,9 +575,10 @@ class _Rows(NamedTuple):
         if np.any(spread < 0):
             raise InputError(f"std is negative in {np.sum(spread < 0)} rows: pass standard deviations, not their logs")
         weight = _normalised(sample_weight, len(target))
+        residual = target - centre
         counted = weight > 0
-        parts = (np.subtract(target, centre), spread, scale, df, weight)
-        residual, spread, scale, df, weight = (part[counted] for part in parts)
+        if not counted.all():
+            residual, spread, scale, df, weight = (part[counted] for part in (residual, spread, scale, df, weight))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             z = np.where((scale == 0) & (residual == 0), 0.0, residual / scale)
         return cls(residual, spread, scale, df, z, weight)
