@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from heteroscope import field
 from heteroscope.core.errors import InputError
-from heteroscope.core.grids import NETWORK_GRID
+from heteroscope.core.grids import NETWORK_GRID, cell_borders
 from heteroscope.datasets.simulated import row_draws
 from heteroscope.field import Status, folding
 from heteroscope.field.folding import stiff_fold
@@ -151,3 +151,25 @@ def test_cells_and_folds_together_are_those_found_apart(sine):
     expected = [one.logit_rho for one in field.fold_curve(x, y, gammas)]
     np.testing.assert_allclose([one.logit_rho for one in folds], expected, atol=1e-6)
     assert field.solve_with_folds(x, y, rhos, gammas, folds=False)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("rhos", "expected"),
+    [
+        ([0.5, 0.9, 0.99], [True, True, True, True, False]),
+        ([0.99, 0.999], [False, True, True, True, False]),
+        ([0.01, 0.1], [True, True, False, False, False]),
+        ([1e-6, 1e-5], [False, False, False, False, False]),
+    ],
+)
+def test_folds_inside_are_those_between_the_borders_of_the_cells_and_their_neighbours(sine, rhos, expected):
+    x, y = sine(96)
+    gammas = np.array([1e-4, 1e-3, 0.1, 0.9, 0.999])
+    low, high = cell_borders(logit(np.array(rhos)))[[0, -1]]
+    everywhere = field.solve_with_folds(x, y, rhos, gammas)[1]
+    inside = [low < one.logit_rho < high for one in everywhere]
+    assert [any(inside[max(0, k - 1) : k + 2]) for k in range(5)] == expected
+    found = field.solve_with_folds(x, y, rhos, gammas, folds="inside")[1]
+    assert [one.gamma for one in found] == list(gammas[expected])
+    wanted = [one.logit_rho for one in everywhere if one.gamma in gammas[expected]]
+    np.testing.assert_allclose([one.logit_rho for one in found], wanted, atol=1e-6)

@@ -37,7 +37,14 @@ from heteroscope.core.files import (
     sync_file,
     sync_folder,
 )
-from heteroscope.core.grids import DIAGONAL_LOGITS, FIELD_GRID, NETWORK_GRID, PAPER_DIAGONAL, diagonal_logits
+from heteroscope.core.grids import (
+    DIAGONAL_LOGITS,
+    FIELD_GRID,
+    NETWORK_GRID,
+    PAPER_DIAGONAL,
+    cell_borders,
+    diagonal_logits,
+)
 from heteroscope.core.identity import (
     REVISIONS,
     Identity,
@@ -104,6 +111,7 @@ __all__ = [
     "alpha_beta",
     "as_json",
     "atomic_write",
+    "cell_borders",
     "check_identity",
     "check_mark",
     "check_positive_integer",

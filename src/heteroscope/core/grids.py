@@ -25,3 +25,14 @@ def diagonal_logits(
 ) -> Float[np.ndarray, " t"]:
     """Return logit rho = -logit gamma at `n_points` points of the diagonal, evenly spaced from `low` to `high`."""
     return np.linspace(low, high, n_points)
+
+
+def cell_borders(logits: Float[np.ndarray, " value"]) -> Float[np.ndarray, " border"]:
+    """Return the borders of cells, half way between increasing values of logit rho or of logit gamma.
+
+    The outer borders are as far from the first and last values as the borders next to them; a single value has its
+    borders at distance 1.
+    """
+    middle = (logits[1:] + logits[:-1]) / 2.0
+    first, last = (logits[0] - middle[0], logits[-1] - middle[-1]) if len(logits) > 1 else (-1.0, 1.0)
+    return np.concatenate([[logits[0] + first], middle, [logits[-1] + last]])

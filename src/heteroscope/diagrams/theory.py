@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from heteroscope import field
-from heteroscope.core import FIELD_GRID, InputError, Progress, Status
+from heteroscope.core import FIELD_GRID, InputError, Progress, Status, shifted
 from heteroscope.diagrams.dataset import CELL, SCORES, Values, constant_scores, grid_values, kept_rows, score
 from heteroscope.diagrams.sources import gather_arrays
 from heteroscope.phases import Phase
@@ -81,12 +81,13 @@ def field_diagram(
     power : int, default=1
         Power m of a table's Laplacian; see `field.stiffened`.
     folds : bool or None, default=None
-        Whether to find the fold beyond which descent runs away. None finds it on a line; on a table it takes
-        longer than the diagram.
+        Whether to find the fold beyond which descent runs away, for every gamma. None finds it on a line, for the
+        gammas where a figure of the grid shows it; on a table it takes longer than the diagram.
     n_jobs : int, default=1
         Number of processes.
     progress : callable or None, default=None
-        Called as progress(done, total) with numbers of gammas on a line, of rhos and points of the fold on a table.
+        Called as progress(done, total) with numbers of gammas and points of the fold on a line, of rhos and points of
+        the fold on a table.
 
     Returns
     -------
@@ -104,7 +105,14 @@ def field_diagram(
             raise InputError("X_test and power are for tables; on a line y_test is another draw at the same points")
         rows = _line_rows(x, y, y_test, density)
         grid, curve = field.solve_with_folds(
-            x, y, rhos, gammas, density=density, folds=folds is not False, n_jobs=n_jobs, progress=progress
+            x,
+            y,
+            rhos,
+            gammas,
+            density=density,
+            folds="inside" if folds is None else folds,
+            n_jobs=n_jobs,
+            progress=progress,
         )
         found = [(fold.gamma, fold.rho) for fold in curve]
     else:
@@ -177,10 +185,6 @@ def _solve_table(
 ) -> tuple[field.GridSolution, list[tuple[float, float]]]:
     """Return the cells of a table, and (gamma, rho) of the last finite solution for the gammas that have one."""
     total = len(rhos) + len(gammas) * folds
-
-    def shifted_progress(offset: int) -> Progress | None:
-        return (lambda done, _: progress(offset + done, total)) if progress else None
-
     grid = field.solve_cells(
         rows.lattice,
         rows.y,
@@ -189,7 +193,7 @@ def _solve_table(
         variance=rows.variance,
         tol=_GRAPH_TOLERANCE,
         n_jobs=n_jobs,
-        progress=shifted_progress(0),
+        progress=shifted(progress, 0, total),
     )
     if not folds:
         return grid, []
@@ -199,18 +203,15 @@ def _solve_table(
         gammas,
         variance=rows.variance,
         n_jobs=n_jobs,
-        progress=shifted_progress(len(rhos)),
+        progress=shifted(progress, len(rhos), total),
     )
     return grid, [(float(g), float(expit(z))) for g, z in zip(gammas, found, strict=True) if z is not None]
 
 
 def _dataset(rows: TheoryRows, grid: field.GridSolution) -> xr.Dataset:
     """Score and label every cell, and return all that a diagram holds but the fold."""
-    energies = field.observables(rows.lattice, rows.y, grid)
     cells = _score_cells(rows, grid)
     finite = np.where(grid.status == Status.RUNAWAY, np.nan, 1.0)[:, :, None]  # the fields of a runaway are no solution
-    for name, values in (("mean_energy", energies.mean_energy), ("precision_energy", energies.precision_energy)):
-        cells[name] = np.repeat(values[:, :, None, None], len(rows.draws), axis=3)  # do not depend on the draw
     mean, std = _at_kept_rows(rows, grid.mean), _at_kept_rows(rows, grid.precision) ** -0.5
     return xr.Dataset(
         {
@@ -261,4 +262,6 @@ def _score_cells(rows: TheoryRows, grid: field.GridSolution) -> dict[str, Shaped
         scores = score(rows.draws, means, stds, Status(grid.status[row, column]), rows.weight)
         for name, value in scores.items():
             values[name][row, column, 0] = value
+        for name, values_at in (("mean_energy", grid.mean), ("precision_energy", grid.precision)):
+            values[name][row, column, 0] = rows.lattice.dirichlet(values_at[row, column]) / (len(rows.y) - 1)
     return values

@@ -224,8 +224,9 @@ def scored_rows(
     if np.any(spread < 0):
         raise InputError(f"std is negative in {np.sum(spread < 0)} rows: pass standard deviations, not their logs")
     counted = weight > 0
-    parts = (np.subtract(target, centre), spread, scale, df, weight)
-    residual, spread, scale, df, weight = (part[counted] for part in parts)
+    residual = target - centre
+    if not counted.all():
+        residual, spread, scale, df, weight = (part[counted] for part in (residual, spread, scale, df, weight))
     return TRows(residual, spread, weight, scale, df, _in_scales(residual, scale))
 
 

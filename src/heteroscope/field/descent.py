@@ -79,28 +79,32 @@ def minimise(problem: Problem, start: Fields, tol: float = 1e-10, max_steps: int
     """
     bound = runaway_bound(problem)
     fields, tail = start, None
+    reached: float | None = None  # F at the fields where the last step has computed it
     alternations, is_convex = _ALTERNATIONS, False
     n_steps = 0
     while True:
-        conditions = equations(problem, fields, tail)
         if fields.precision.min() > bound:
             interpolating = Fields(best_mean(problem, fields.precision), fields.precision)
             residual = equations(problem, interpolating).relative
             return _solution(problem, interpolating, residual, Status.RUNAWAY, n_steps)
-        if conditions.relative <= tol and is_convex:
-            return _solution(problem, fields, conditions.relative, Status.CONVERGED, n_steps)
-        if n_steps == max_steps:
-            return _solution(problem, fields, conditions.relative, Status.OUT_OF_STEPS, n_steps)
-        step = None if alternations else newton(problem, fields, conditions)
+        step = None
+        if not alternations or n_steps == max_steps:  # alternations need no residual, and never are the last step
+            conditions = equations(problem, fields, tail)
+            if conditions.relative <= tol and is_convex:
+                return _solution(problem, fields, conditions.relative, Status.CONVERGED, n_steps)
+            if n_steps == max_steps:
+                return _solution(problem, fields, conditions.relative, Status.OUT_OF_STEPS, n_steps)
+            step = newton(problem, fields, conditions, reached)
         is_convex = step is not None
         if step is None:
             alternations = (alternations or _ALTERNATIONS) - 1
-            fields, tail = alternate(problem, fields), None
+            fields, tail, reached = alternate(problem, fields), None, None
         else:
-            mean, mean_error = _two_sum(fields.mean, step.mean)
-            precision, precision_error = _two_sum(fields.precision, step.precision)
+            mean, mean_error = _two_sum(fields.mean, step.change.mean)
+            precision, precision_error = _two_sum(fields.precision, step.change.precision)
             error = Fields(mean_error, precision_error)
             fields, tail = Fields(mean, precision), error if tail is None else tail.plus(1.0, error)
+            reached = step.energy
         n_steps += 1
 
 
@@ -119,30 +123,44 @@ def best_mean(problem: Problem, precision: Field) -> Field:
 
 def alternate(problem: Problem, fields: Fields, precision_steps: int = 2) -> Fields:
     """Take a few damped Newton steps of the precision for this mean, then the best mean for that precision."""
-    weights = problem.lattice.weights
-    squares = (fields.mean - problem.y) ** 2 + problem.variance
+    lattice, stiff = problem.lattice, 2.0 * problem.beta
+    half = 0.5 * lattice.weights
+    target = half * ((fields.mean - problem.y) ** 2 + problem.variance)
     precision = fields.precision
     for _ in range(precision_steps):
-        slope = 0.5 * weights * (squares - 1.0 / precision) + 2.0 * problem.beta * problem.lattice.laplacian(precision)
-        direction = problem.lattice.solve(0.5 * weights / precision**2, 2.0 * problem.beta, -slope)
+        pull = half / precision
+        slope = pull - target - stiff * lattice.laplacian(precision)
+        direction = lattice.solve(pull / precision, stiff, slope)
         precision = precision + _step_length(precision, direction) * direction
     return Fields(best_mean(problem, precision), precision)
 
 
-def newton(problem: Problem, fields: Fields, conditions: Equations) -> Fields | None:
-    """Return the Newton step of both fields, shortened until F falls; None at a saddle or if it gets too short."""
+class NewtonStep(NamedTuple):
+    """The change of both fields by a Newton step, and F after it."""
+
+    change: Fields
+    energy: float
+
+
+def newton(problem: Problem, fields: Fields, conditions: Equations, current: float | None = None) -> NewtonStep | None:
+    """Return the Newton step of both fields, shortened until F falls; None at a saddle or if it gets too short.
+
+    `current` is F at the fields, if it is known.
+    """
     slope = gradient(problem, conditions)
     direction = _newton_direction(problem, fields, slope)
     if direction is None:
         return None
     decrement = -slope.dot(direction)
-    current = energy(problem, fields)
+    if current is None:
+        current = energy(problem, fields)
     rounding = np.finfo(float).eps * (abs(current) + len(problem.y))
     length = _step_length(fields.precision, direction.precision)
     while length >= _SHORTEST_STEP:
-        step = Fields(length * direction.mean, length * direction.precision)
-        if energy(problem, fields.plus(1.0, step)) <= current - _SUFFICIENT_DECREASE * length * decrement + rounding:
-            return step
+        change = direction.times(length)
+        after = energy(problem, fields.plus(1.0, change))
+        if after <= current - _SUFFICIENT_DECREASE * length * decrement + rounding:
+            return NewtonStep(change, after)
         length /= 2.0
     return None
 

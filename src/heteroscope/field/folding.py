@@ -14,7 +14,7 @@ highest maximum.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logit
 
-from heteroscope.core import InputError, Progress, Status
+from heteroscope.core import InputError, Progress, Status, cell_borders, shifted
 from heteroscope.field.branches import (
     BranchPoint,
     ProblemFamily,
@@ -44,7 +44,7 @@ _MAX_STEPS_BEYOND = 5000  # of that descent, which is slow near the minimum that
 _KICK = 0.3  # length along the branch's tangent by which that descent starts beyond the fold, as it is slow at the fold
 _ZERO_SLOPE = 1e-5  # component of logit rho in the tangent below which a point counts as the turn
 _NEGLIGIBLE_BEND = 1e-6  # relative variation of the precision up to which it counts as constant
-_NEAR = 0.06  # the same distance where the cells of a grid are known, and their jumps are not wanted
+_NEAR = 0.12  # the same distance where the cells of a grid are known: a jump costs more than a few descents
 _STRIDE, _LARGEST_LOGIT = 4.0, 40.0  # step and limit of the search for the flat start's runaway, in logit rho
 
 
@@ -162,14 +162,6 @@ def fold_curve(
     return run_all(partial(fold, x, y, density=density), [float(gamma) for gamma in gammas], n_jobs, progress)
 
 
-class _Column(NamedTuple):
-    """What one process solves: all values of rho at one gamma, and the fold if it is wanted."""
-
-    gamma: float
-    rhos: Float[np.ndarray, " rho"]
-    with_fold: bool
-
-
 def solve_with_folds(
     x: ArrayLike,
     y: ArrayLike,
@@ -177,11 +169,11 @@ def solve_with_folds(
     gammas: Values,
     *,
     density: ArrayLike | None = None,
-    folds: bool = True,
+    folds: bool | Literal["inside"] = True,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[GridSolution, list[Bifurcation]]:
-    """Solve every cell of a grid on a line and find the fold at every gamma, one task for each gamma.
+    """Solve every cell of a grid on a line, one task for each gamma, then find the folds, one task for each.
 
     The fold's branch begins near the last finite cell below the runaways, so jumps between finite minima further down
     are not listed.
@@ -196,19 +188,20 @@ def solve_with_folds(
         Values of the grid, each strictly between 0 and 1, in increasing order.
     density : array_like of shape (n_points,), "points" or None, default=None
         Density of the points; see `chain`.
-    folds : bool, default=True
-        Whether to find the folds.
+    folds : bool or "inside", default=True
+        Whether to find the folds. "inside" finds those that a figure of the grid shows: the folds between the outer
+        borders of the cells along rho, and the next one on either side, towards which the curve leaves the figure.
     n_jobs : int, default=1
         Number of processes.
     progress : callable or None, default=None
-        Called as progress(done, total) with numbers of gammas.
+        Called as progress(done, total) with numbers of gammas; with folds each counts twice.
 
     Returns
     -------
     GridSolution
         The solutions of all cells, each from the flat start.
     list of Bifurcation
-        One fold per gamma; empty without `folds`.
+        The folds that were sought, in the order of `gammas`.
 
     See Also
     --------
@@ -216,32 +209,77 @@ def solve_with_folds(
     fold_curve : The folds alone, with the jumps before them.
     """
     lattice, ordered = chain(x, density), np.asarray(rhos, dtype=float)
-    columns = [_Column(float(gamma), ordered, folds) for gamma in gammas]
-    solve_column = partial(_solve_column, lattice, np.asarray(y, dtype=float))
-    found = run_all(solve_column, columns[::-1], n_jobs, progress)[::-1]  # folds at high gammas take longest
-    solutions, ends = zip(*found, strict=True)
-    grid = stack_solutions(ordered, gammas, [list(row) for row in zip(*solutions, strict=True)])
-    return grid, [end for end in ends if end is not None]
+    families = [family_on(lattice, y, float(gamma)) for gamma in gammas]
+    logit_rhos, n = logit(ordered), len(families)
+    borders = cell_borders(logit_rhos)[[0, -1]] if folds == "inside" else None
+    total = 2 * n if folds else n
+    columns = run_all(partial(_solve_column, logit_rhos, borders), families, n_jobs, shifted(progress, 0, total))
+    solutions = [list(row) for row in zip(*(column.solutions for column in columns), strict=True)]
+    grid = stack_solutions(ordered, gammas, solutions)
+    if not folds:
+        return grid, []
+    inside = np.pad([column.has_fold_inside for column in columns], 1)
+    sought = np.flatnonzero(inside[:-2] | inside[1:-1] | inside[2:])[::-1]  # folds at high gammas take longest
+    maxima = record_maxima(lattice, families[0].base.y) if len(sought) else []
+    tasks = [(families[k], _last_finite(logit_rhos, columns[k].solutions)) for k in sought]
+    found = run_all(partial(_find_fold, maxima), tasks, n_jobs, shifted(progress, total - len(sought), total))
+    in_order = zip(sought[::-1], found[::-1], strict=True)
+    return grid, [one._replace(gamma=float(gammas[k])) for k, one in in_order]
 
 
-def _solve_column(lattice: Chain, y: Field, column: _Column) -> tuple[list[Solution], Bifurcation | None]:
-    """Solve all cells of one gamma from the flat start, and find the fold above the last finite one."""
-    family = family_on(lattice, y, column.gamma)
-    logit_rhos = logit(column.rhos)
+class _Column(NamedTuple):
+    """The cells of one gamma, and whether its fold lies between the borders of the cells."""
+
+    solutions: list[Solution]
+    has_fold_inside: bool
+
+
+def _solve_column(
+    logit_rhos: Float[np.ndarray, " rho"], borders: Float[np.ndarray, "2"] | None, family: ProblemFamily
+) -> _Column:
+    """Solve all cells of one gamma from the flat start; without borders every fold counts as inside.
+
+    The fold lies at the flat start's last finite solution or above it. So a finite solution at the upper border shows
+    that it is outside, while a runaway there only shows that it may be inside.
+    """
     solutions = [solve_from_flat(family, float(z)) for z in logit_rhos]
-    if not column.with_fold:
-        return solutions, None
-    stiff = stiff_fold(lattice, family.base.y, column.gamma)
-    if stiff.bend < _NEGLIGIBLE_BEND:
-        return solutions, Bifurcation(column.gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
+    if borders is None:
+        return _Column(solutions, True)
+    starts_finite, ends_finite = (solutions[k].status is not Status.RUNAWAY for k in (0, -1))
+    low, high = (partial(solve_from_flat, family, float(z)) for z in borders)
+    is_below = not starts_finite and low().status is Status.RUNAWAY
+    is_above = ends_finite and high().status is Status.CONVERGED
+    return _Column(solutions, not (is_below or is_above))
+
+
+class _Finite(NamedTuple):
+    """A finite cell, and half the distance to the runaway above it: where the search for a fold begins."""
+
+    logit_rho: float
+    solution: Solution
+    stride: float
+
+
+def _last_finite(logit_rhos: Float[np.ndarray, " rho"], solutions: list[Solution]) -> _Finite | None:
+    """Return the last finite cell below the first runaway of a column, or None if there is no such cell."""
     runaway = [k for k, solution in enumerate(solutions) if solution.status is Status.RUNAWAY]
     last = (runaway[0] if runaway else len(solutions)) - 1
     if last < 0 or solutions[last].status is not Status.CONVERGED:
-        nearest = _last_before_runaway(family)
-    else:
-        stride = float(logit_rhos[last + 1] - logit_rhos[last]) / 2.0 if runaway else _STRIDE / 2.0
-        nearest = _approach_runaway(family, float(logit_rhos[last]), solutions[last], stride)
-    return solutions, _follow_to_fold(family, *nearest)._replace(gamma=column.gamma)
+        return None
+    stride = float(logit_rhos[last + 1] - logit_rhos[last]) / 2.0 if runaway else _STRIDE / 2.0
+    return _Finite(float(logit_rhos[last]), solutions[last], stride)
+
+
+def _find_fold(maxima: list[float], task: tuple[ProblemFamily, _Finite | None]) -> Bifurcation:
+    """Find the fold of one gamma above its last finite cell, or from scratch if it has none."""
+    family, cell = task
+    gamma = float(expit(family.logit_gamma))
+    stiff = stiff_fold(family.lattice, family.base.y, gamma, maxima)
+    if stiff.bend < _NEGLIGIBLE_BEND:
+        return Bifurcation(gamma, stiff.logit_rho, *stiff.fields, stiff.jumps)
+    return _follow_to_fold(
+        family, *(_last_before_runaway(family) if cell is None else _approach_runaway(family, *cell))
+    )
 
 
 def _approach_runaway(
@@ -339,9 +377,12 @@ class StiffFold(NamedTuple):
     bend: float  # relative variation of the precision, to first order in 1 / beta
 
 
-def stiff_fold(lattice: Chain, y: Field, gamma: float) -> StiffFold:
-    """Return the fold of a constant precision; its error is small where `bend` is small."""
-    maxima = _record_maxima(lattice, y)
+def stiff_fold(lattice: Chain, y: Field, gamma: float, maxima: list[float] | None = None) -> StiffFold:
+    """Return the fold of a constant precision; its error is small where `bend` is small.
+
+    `maxima` is what `record_maxima` returns, the same for every gamma.
+    """
+    maxima = record_maxima(lattice, y) if maxima is None else maxima
     alphas = np.array([0.5 / _q_mean_square(lattice, y, q) for q in maxima])
     alpha, q = float(alphas[-1]), maxima[-1]
     residual = _residual(lattice, y, q)
@@ -353,7 +394,7 @@ def stiff_fold(lattice: Chain, y: Field, gamma: float) -> StiffFold:
     return StiffFold(float(logit_rhos[-1]), Fields(y + residual, np.full_like(y, precision)), logit_rhos[:-1], bend)
 
 
-def _record_maxima(lattice: Chain, y: Field) -> list[float]:
+def record_maxima(lattice: Chain, y: Field) -> list[float]:
     """Return each local maximum q of q R(q) that exceeds all values at smaller q.
 
     All maxima lie between the slowest and the fastest mode of K.

@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import expit, logit
 
-from heteroscope.core import InputError, Status
+from heteroscope.core import InputError, Status, cell_borders
 from heteroscope.diagrams import CELL, majority_kind, majority_phase, std_over_seeds
 
 Diagrams = xr.Dataset | Mapping[str, xr.Dataset]
@@ -125,7 +125,4 @@ def edges(values: Float[np.ndarray, " value"]) -> Float[np.ndarray, " edge"]:
     array of shape (value + 1,)
         The outer borders are as far from the first and last values as the borders next to them.
     """
-    z = logit(values)
-    middle = (z[1:] + z[:-1]) / 2
-    first, last = (z[0] - middle[0], z[-1] - middle[-1]) if len(z) > 1 else (-1.0, 1.0)
-    return expit(np.concatenate([[z[0] + first], middle, [z[-1] + last]]))
+    return expit(cell_borders(logit(values)))

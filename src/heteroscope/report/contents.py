@@ -8,7 +8,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Shaped
 from scipy.special import logit, ndtr
 
-from heteroscope.core import InputError, Status
+from heteroscope.core import InputError, Status, cell_borders
 from heteroscope.diagrams import KINDS, S_ADAPTS, S_CONSTANT, diagonal_cells, kinds, majority_kind, std_over_seeds
 from heteroscope.phases import Phase
 from heteroscope.plots import PHASE_COLOURS
@@ -87,10 +87,7 @@ def _diagram(diagram: xr.Dataset, measures: list[Measure], all_diagrams: list[xr
 def _axis(values: Float[np.ndarray, " value"]) -> dict[str, Any]:
     """Return the values, their logits and the logits of the cells' borders, which are half way between the values."""
     z = logit(values)
-    middle = (z[1:] + z[:-1]) / 2 if len(z) > 1 else z
-    first, last = (2 * z[0] - middle[0], 2 * z[-1] - middle[-1]) if len(z) > 1 else (z[0] - 1, z[0] + 1)
-    edges = np.concatenate([[first], middle if len(z) > 1 else [], [last]])
-    return {"values": values.tolist(), "logits": z.tolist(), "edges": edges.tolist()}
+    return {"values": values.tolist(), "logits": z.tolist(), "edges": cell_borders(z).tolist()}
 
 
 def _codes(names: xr.DataArray, order: Iterable[str]) -> Shaped[np.ndarray, "..."]:
