@@ -6,6 +6,7 @@ there.
 """
 
 import dataclasses
+import difflib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -184,7 +185,7 @@ def _open(folder: Path, protocol: str, seed: int, max_train: int, methods: dict[
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             known = stored.pop("methods")
-        except (ValueError, KeyError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path} is damaged ({error!r}): restore it, or name another folder") from error
         refuse_other_settings(folder, "a leaderboard", stored, shared, "name another folder")
         for name in known.keys() & methods.keys():
@@ -214,6 +215,8 @@ def _refuse_others(sets: Sequence[str]) -> None:
         raise InputError("a leaderboard needs at least one set: name some")
     for name in sets:
         if name not in SOURCES:
-            raise InputError(f"no real data set is called {name!r}: choose among {', '.join(SOURCES)}")
+            near = difflib.get_close_matches(name, SOURCES, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise InputError(f"no real data set is called {name!r}{hint}: choose among {', '.join(SOURCES)}")
         if list(sets).count(name) > 1:
             raise InputError(f"the set {name!r} is listed twice: name each once")

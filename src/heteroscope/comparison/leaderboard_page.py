@@ -1,5 +1,6 @@
 """Write the standings of a leaderboard as Markdown: ranks, wins and losses, every set, and the losses in words."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -89,16 +90,18 @@ def _pairs(found: Standings) -> str:
 def _sets(found: Standings) -> str:
     """Return the NLL of every method on every set, the lowest in bold, and the paired difference of the best other."""
     scores = found.scores["nll"]
-    lines = []
+    lines: list[list[str]] = []
     for name in map(str, scores.index):
-        row, about = scores.loc[name], found.sets.loc[name]
-        cells = ["" if pd.isna(value) else _bold(f"{value:.3g}", value == row.min()) for value in row]
+        values = scores.loc[[name]].to_numpy(dtype=float)[0].tolist()
+        lowest = min((value for value in values if not math.isnan(value)), default=math.nan)
+        cells = ["" if math.isnan(value) else _bold(_nll(value), value == lowest) for value in values]
+        about = found.sets.loc[[name]].to_dict("records")[0]
         gap = "" if pd.isna(about["difference"]) else f"{about['difference']:+.2g}"
         if not pd.isna(about["standard_error"]):
             gap += f" ± {about['standard_error']:.2g}"
         seen = "" if pd.isna(about["detectable"]) else f"{about['detectable']:.2g}"
-        shown = name.replace("_", " ")
-        lines.append([shown, f"{about['n_train']:,}", f"{about['splits']}", *cells, about["rival"], gap, seen])
+        start = [name.replace("_", " "), f"{about['n_train']:,}", f"{about['splits']}"]
+        lines.append([*start, *cells, str(about["rival"]), gap, seen])
     heads = ["set", "training rows", "splits", *map(str, scores.columns), "best other", f"minus {found.first}"]
     return _table([*heads, "could have seen"], lines, text_columns=("best other",))
 
@@ -138,6 +141,10 @@ def _table(heads: list[str], lines: list[list[str]], text_columns: tuple[str, ..
 
 def _bold(text: str, is_bold: bool) -> str:
     return f"**{text}**" if is_bold else text
+
+
+def _nll(value: float) -> str:
+    return f"{value:.2f}" if abs(value) < 1000 else f"{value:.3g}"
 
 
 def _nats(value: float) -> str:

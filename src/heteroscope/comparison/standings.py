@@ -38,8 +38,9 @@ class Standings(NamedTuple):
         One row per method: number of sets, mean coverage of 90 % intervals, ECE, median seconds and processor seconds
         of a fit, fits, failed fits.
     sets : DataFrame
-        One row per set: rows, splits, the best other method by NLL and its difference from the first method, with the
-        corrected standard error and the smallest difference that could have been seen.
+        One row per set: rows, splits on which all its methods have scores, the best other method by NLL and its
+        difference from the first method, with the corrected standard error and the smallest difference that could have
+        been seen.
     """
 
     first: str
@@ -147,7 +148,7 @@ def _sets(records: pd.DataFrame, nll: pd.DataFrame, first: str) -> pd.DataFrame:
         rows[name] = {
             "n_train": int(group["n_train"].iloc[0]),
             "n_test": int(group["n_test"].iloc[0]),
-            "splits": int(group["split"].nunique()),
+            "splits": len(table.dropna(axis="columns", how="all").dropna()),
             "rival": rival,
             **gap._asdict(),
         }

@@ -59,7 +59,8 @@ def _frame(file: IO[bytes] | io.BufferedIOBase, **options: Any) -> "pd.DataFrame
     """Read a CSV file, its numbers to the last digit."""
     import pandas as pd
 
-    return pd.read_csv(file, **{"float_precision": "round_trip"} | options)
+    frame: pd.DataFrame = pd.read_csv(file, float_precision="round_trip", **options)
+    return frame
 
 
 def zipped_csv(member: str) -> Callable[[IO[bytes]], "pd.DataFrame"]:

@@ -1,0 +1,91 @@
+"""Put the records of the leaderboard into docs/leaderboard.md and README.md: `python docs/make_leaderboard.py`.
+
+It fills the blocks between `<!-- begin NAME -->` and `<!-- end NAME -->` from benchmarks/records/leaderboard, and draws
+the figures. Sets that had a part in choosing defaults have a table of their own, and no part in the ranks.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+from make_results import filled
+
+from heteroscope import plots
+from heteroscope.comparison import (
+    RANKED_SCORES,
+    Standings,
+    leaderboard_tables,
+    mean_scores,
+    read_leaderboard,
+    standings,
+)
+from heteroscope.datasets import SOURCES
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "benchmarks" / "records" / "leaderboard"
+PAGE, README = ROOT / "docs" / "leaderboard.md", ROOT / "README.md"
+IMAGES = ROOT / "docs" / "images"
+
+
+def main() -> None:
+    """Rewrite the blocks and the figures."""
+    records = read_leaderboard(RECORDS)
+    page = PAGE.read_text(encoding="utf-8")
+    for name, text in blocks(records).items():
+        page = filled(page, name, text)
+    PAGE.write_text(page, encoding="utf-8")
+    README.write_text(
+        filled(README.read_text(encoding="utf-8"), "leaderboard", readme_table(records)), encoding="utf-8"
+    )
+    found = unseen(records)
+    titles = {RANKED_SCORES[score]: ranking for score, ranking in found.rankings.items()}
+    plots.save_figure(plots.critical_difference_figure(titles), IMAGES / "leaderboard-ranks.png")
+    nll = found.scores["nll"]
+    seconds = mean_scores(records, "processor_seconds").reindex(index=nll.index, columns=nll.columns)
+    behind = nll.sub(nll.min(axis="columns"), axis="index")
+    plots.save_figure(plots.score_time_figure(behind, seconds, "NLL"), IMAGES / "leaderboard-time.png")
+
+
+def unseen(records: pd.DataFrame) -> Standings:
+    """Return the standings over the sets that had no part in any choice."""
+    return standings(records, sets=[name for name, source in SOURCES.items() if not source.used_to_choose])
+
+
+def blocks(records: pd.DataFrame) -> dict[str, str]:
+    """Return the text of each block of the page."""
+    found = unseen(records)
+    tables = leaderboard_tables(found)
+    done = records[records["error"].isna()]
+    counts = done.groupby("split").size()
+    state = (
+        f"{len(done)} fits are on record: {done['set'].nunique()} sets, {done['method'].nunique()} methods; "
+        + ", ".join(f"{count} fits of split {split}" for split, count in counts.items())
+        + "."
+    )
+    used = [name for name, source in SOURCES.items() if source.used_to_choose and name in set(done["set"])]
+    others = leaderboard_tables(standings(records, sets=used))["sets"] if used else "None is on record yet."
+    return {"state": state, **tables, "used": others}
+
+
+def readme_table(records: pd.DataFrame) -> str:
+    """Return the table of the README: per method the mean ranks, and the wins and losses of ours against it."""
+    found = unseen(records)
+    lines = [
+        "| method | mean rank by NLL | by CRPS | ours wins, loses by NLL | by CRPS | processor seconds |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    ranked = found.rankings["nll"].ranks.index
+    for name in [*ranked, *(name for name in found.methods.index if name not in ranked)]:
+        ranks = [
+            f"{one.ranks[name]:.2f}" if name in one.ranks else "" for one in map(found.rankings.get, ("nll", "crps"))
+        ]
+        counts = ["", ""]
+        if name != found.first:
+            pairs = [found.pairs[score].loc[name] for score in ("nll", "crps")]
+            counts = [f"{pair['wins']:.0f}, {pair['losses']:.0f}" for pair in pairs]
+        seconds = f"{found.methods.loc[name, 'processor_seconds']:.2g}"
+        lines.append(f"| {name} | {' | '.join([*ranks, *counts, seconds])} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
