@@ -25,13 +25,15 @@ def summary(records: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per method. `fits` counts the splits with scores, `failed` those without. Each score s has the columns
         s (mean), s_sd (standard deviation), s_difference (mean difference from the first method over the splits on
-        which both have scores) and s_se (standard error of that difference).
+        which both have scores) and s_se (standard error of that difference). A score that one of a method's fits does
+        not have, such as the NLL of a forecast without a density, is NaN for this method.
     """
     names = list(dict.fromkeys(records["method"]))
     failed = records["error"].notna().groupby(records["method"]).sum()[names]
     table = pd.DataFrame({"fits": records.groupby("method").size()[names] - failed, "failed": failed})
-    for score in SCORES:
+    for score in [score for score in SCORES if score in records]:
         by_split = records.pivot(index="split", columns="method", values=score)[names]
+        by_split[records.loc[records["error"].isna() & records[score].isna(), "method"].unique()] = np.nan
         with np.errstate(invalid="ignore"):  # the standard deviation of infinite NLLs is not a number
             gap = by_split.sub(by_split[names[0]], axis=0)
             table[score], table[f"{score}_sd"] = by_split.mean(), by_split.std(ddof=1)
@@ -76,7 +78,7 @@ def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     names = [f"{name} ({failed} failed)" if failed else str(name) for name, failed in table["failed"].items()]
     first = table.index[0]
     scores, gaps = pd.DataFrame(index=names), pd.DataFrame(index=names)
-    for score, title in SCORES.items():
+    for score, title in [(score, title) for score, title in SCORES.items() if score in table]:
         scores[title] = _plus_minus(table[score], table[f"{score}_sd"], sign="")
         gaps[title] = _plus_minus(table[f"{score}_difference"], table[f"{score}_se"], sign="+")
     return {
