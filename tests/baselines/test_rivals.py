@@ -114,7 +114,7 @@ def test_quantile_boosting_chooses_the_trees_of_each_level():
     random = np.random.default_rng(0)
     model = rivals.QuantileBoostingPeer(max_trees=60, patience=5, random_state=0)
     model.fit(random.normal(size=(60, 2)), random.normal(size=60))
-    assert all(1 <= n_trees < 60 for n_trees in model.n_trees_)
+    assert 1 <= min(model.n_trees_) < 30, "there is nothing to learn, at least for some levels"
     assert [one.n_iter_ for one in model.model_] == list(model.n_trees_)
 
 
