@@ -164,6 +164,17 @@ def test_markdown_has_both_tables(records):
     assert widths == {len(SCORES) + 2}
 
 
+def test_a_score_that_one_fit_lacks_is_no_average_of_the_others(records):
+    lacking = records.copy()
+    lacking.loc[(lacking["method"] == "ridge") & (lacking["split"] == 1), "nll"] = np.nan
+    table = summary(lacking)
+    assert np.isnan(table.loc["ridge", ["nll", "nll_difference"]].astype(float)).all()
+    assert table.loc["ridge", "crps"] == pytest.approx(summary(records).loc["ridge", "crps"])
+    older = summary(records.drop(columns="interval_score"))
+    assert "interval_score" not in older
+    assert markdown(older).count("RMSE") == 2
+
+
 def test_a_method_that_fails_costs_the_others_nothing_and_is_tried_again(tmp_path):
     methods = {"constant": Constant(), "broken": Broken()}
     records = compare("sine", methods, n_splits=3, out=tmp_path / "out")

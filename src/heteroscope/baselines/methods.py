@@ -4,6 +4,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,8 +13,25 @@ from heteroscope.baselines.ensembles import EnsembleRegressor, MLEEnsembleRegres
 from heteroscope.baselines.faithful import FaithfulRegressor
 from heteroscope.baselines.mle_and_beta_nll import BetaNLLRegressor, MLERegressor
 from heteroscope.baselines.natural_laplace import NaturalLaplaceRegressor
-from heteroscope.baselines.other_libraries import INSTALL, CatBoostPeer, GaussianProcessPeer, NGBoostPeer, require
 from heteroscope.baselines.reliable_variance import ReliableVarianceRegressor
+from heteroscope.baselines.rivals import (
+    INSTALL,
+    BARTPeer,
+    BDEPeer,
+    CatBoostPeer,
+    ConformalCatBoostPeer,
+    GaussianProcessPeer,
+    NGBoostPeer,
+    QuantileBoostingPeer,
+    QuantileForestPeer,
+    RealMLPPeer,
+    TabICLPeer,
+    TabMPeer,
+    TabPFNPeer,
+    TreeffuserPeer,
+    XGBDistributionPeer,
+    require,
+)
 from heteroscope.baselines.student_t_and_variational import StudentTRegressor, VariationalVarianceRegressor
 from heteroscope.core import InputError
 from heteroscope.estimators import HeteroskedasticRegressorCV
@@ -31,25 +49,42 @@ BASELINES: dict[str, type[TrainedRegressor]] = {
 }
 
 
-#: An estimator of any library, with `fit(X, y)` and `predict(X, return_std=True)`.
+#: An estimator of any library, with `fit(X, y)` and `predict(X, return_std=True)` or `pred_dist(X)`.
 AnyEstimator: TypeAlias = Any
 
 
 class Method(NamedTuple):
-    """How to make a method's estimator, the package it needs, and the most training rows it can take."""
+    """How to make a method's estimator, the packages it needs, the most training rows it can take, when it runs.
+
+    One that is not `by_default` runs only if it is named: it takes minutes, or needs files that are not in its package.
+    """
 
     make: Callable[[], AnyEstimator]
-    package: str | None = None
+    packages: tuple[str, ...] = ()
     max_rows: float = math.inf
+    by_default: bool = True
 
 
-#: All methods. A method of another library is one more line: it needs `fit(X, y)` and `predict(X, return_std=True)`.
+#: All methods. A method of another library is one more line: it needs `fit(X, y)` and `predict(X, return_std=True)`, or
+#: `pred_dist(X)`.
 METHODS: dict[str, Method] = {
     "ours": Method(HeteroskedasticRegressorCV),
     **{name: Method(baseline) for name, baseline in BASELINES.items()},
-    "ngboost": Method(NGBoostPeer, package="ngboost"),
-    "catboost": Method(CatBoostPeer, package="catboost"),
+    "ngboost": Method(NGBoostPeer, ("ngboost",)),
+    "catboost": Method(CatBoostPeer, ("catboost",)),
     "gp": Method(GaussianProcessPeer, max_rows=2000),  # its time grows with the third power of the rows
+    "gp-matern": Method(partial(GaussianProcessPeer, kernel="matern"), max_rows=2000, by_default=False),
+    "xgboost-distribution": Method(XGBDistributionPeer, ("xgboost_distribution",), by_default=False),
+    "quantile-boosting": Method(QuantileBoostingPeer, by_default=False),
+    "quantile-forest": Method(QuantileForestPeer, ("quantile_forest",), by_default=False),
+    "conformal-catboost": Method(ConformalCatBoostPeer, ("catboost", "crepes"), by_default=False),
+    "bart": Method(BARTPeer, ("stochtree",), by_default=False),
+    "bde": Method(BDEPeer, ("bde",), by_default=False),
+    "realmlp": Method(RealMLPPeer, ("pytabkit",), by_default=False),
+    "tabm": Method(TabMPeer, ("pytabkit",), by_default=False),
+    "treeffuser": Method(TreeffuserPeer, ("treeffuser",), by_default=False),
+    "tabpfn": Method(TabPFNPeer, ("tabpfn",), max_rows=50_000, by_default=False),
+    "tabicl": Method(TabICLPeer, ("tabicl",), max_rows=50_000, by_default=False),
 }
 #: The name of a method that is trained here plus this suffix is an ensemble of it: `ours-ensemble`, ...
 ENSEMBLE_SUFFIX = "-ensemble"
@@ -62,9 +97,9 @@ def choose_methods(methods: Sequence[str] | Mapping[str, AnyEstimator] | None, n
     Parameters
     ----------
     methods : sequence of str, mapping from str to estimator, or None
-        Names of `METHODS`, or your own estimators by names of your own. None is every method that is installed and
-        can take the rows; `left_out` lists the others. A name that is unknown, not installed or too slow for the rows
-        raises an `InputError`.
+        Names of `METHODS`, or your own estimators by names of your own. None is every method that is `by_default`,
+        installed and can take the rows; `left_out` says which of them cannot. A name that is unknown, not installed
+        or too slow for the rows raises an `InputError`.
     n_rows : int
         The number of training rows.
 
@@ -74,7 +109,8 @@ def choose_methods(methods: Sequence[str] | Mapping[str, AnyEstimator] | None, n
         The estimators by name.
     """
     if methods is None:
-        return {name: method.make() for name, method in METHODS.items() if name not in left_out(n_rows)}
+        missing = left_out(n_rows)
+        return {name: method.make() for name, method in METHODS.items() if method.by_default and name not in missing}
     if isinstance(methods, str) or not len(methods):
         raise InputError(f"methods must be a list of one or more of {', '.join(METHODS)}, got {methods!r}")
     if isinstance(methods, Mapping):
@@ -100,8 +136,11 @@ def left_out(n_rows: int) -> dict[str, str]:
     """
     reasons = {}
     for name, method in METHODS.items():
-        if method.package and find_spec(method.package) is None:
-            reasons[name] = f"the package {method.package!r} is not installed: {INSTALL}"
+        absent = [package for package in method.packages if find_spec(package) is None]
+        if not method.by_default:
+            continue
+        if absent:
+            reasons[name] = f"the package {absent[0]!r} is not installed: {INSTALL[absent[0]]}"
         elif n_rows > method.max_rows:
             reasons[name] = f"it takes at most {method.max_rows} training rows, and there are {n_rows}"
     return reasons
@@ -117,8 +156,8 @@ def _named(name: str, n_rows: int) -> AnyEstimator:
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise InputError(f"no method is called {name!r}{hint}: choose among {', '.join(METHODS)}")
     method = METHODS[name]
-    if method.package:
-        require(method.package)
+    for package in method.packages:
+        require(package)
     if n_rows > method.max_rows:
         raise InputError(f"{name} takes at most {method.max_rows} training rows, and there are {n_rows}: leave it out")
     return method.make()

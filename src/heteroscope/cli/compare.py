@@ -30,6 +30,18 @@ NAMES = (
     "ngboost",
     "catboost",
     "gp",
+    "gp-matern",
+    "xgboost-distribution",
+    "quantile-boosting",
+    "quantile-forest",
+    "conformal-catboost",
+    "bart",
+    "bde",
+    "realmlp",
+    "tabm",
+    "treeffuser",
+    "tabpfn",
+    "tabicl",
 )
 _EXAMPLE = """\b
 Examples:

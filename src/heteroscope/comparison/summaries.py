@@ -34,15 +34,17 @@ def summary(records: pd.DataFrame, fresh_draws: bool = False) -> pd.DataFrame:
         s (mean), s_sd (standard deviation), s_difference (mean difference from the first method over the splits on
         which both have scores), s_se (plain standard error of that difference), s_corrected_se (the same, corrected
         for rows that splits share) and s_detectable (the smallest true difference that these splits would have found
-        with a power of 80 % at the level 5 %).
+        with a power of 80 % at the level 5 %). A score that one of a method's fits does not have, such as the NLL of a
+        forecast without a density, is NaN for this method.
     """
     names = list(dict.fromkeys(records["method"]))
     failed = records["error"].notna().groupby(records["method"]).sum()[names]
     table = pd.DataFrame({"fits": records.groupby("method").size()[names] - failed, "failed": failed})
     n_train, n_test = records[["n_train", "n_test"]].mean()
     test_share = 0.0 if fresh_draws else float(n_test / (n_train + n_test))
-    for score in SCORES:
+    for score in [score for score in SCORES if score in records]:
         by_split = records.pivot(index="split", columns="method", values=score)[names]
+        by_split[records.loc[records["error"].isna() & records[score].isna(), "method"].unique()] = np.nan
         with np.errstate(invalid="ignore"):  # the standard deviation of infinite NLLs is not a number
             gap = by_split.sub(by_split[names[0]], axis=0)
             table[score], table[f"{score}_sd"] = by_split.mean(), by_split.std(ddof=1)
@@ -92,7 +94,7 @@ def cell_texts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     names = [f"{name} ({failed} failed)" if failed else str(name) for name, failed in table["failed"].items()]
     first = table.index[0]
     scores, gaps, seen = (pd.DataFrame(index=names) for _ in _HEADINGS)
-    for score, title in SCORES.items():
+    for score, title in [(score, title) for score, title in SCORES.items() if score in table]:
         scores[title] = _plus_minus(table[score], table[f"{score}_sd"], sign="")
         gaps[title] = _plus_minus(table[f"{score}_difference"], table[f"{score}_corrected_se"], sign="+")
         seen[title] = ["" if math.isnan(value) else f"{value:.2g}" for value in table[f"{score}_detectable"]]
