@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
 # Parameters that only the search has.
-_SEARCH_ONLY = {"selection": "--selection", "family": "--family", "cv": "--folds"}
+_SEARCH_ONLY = {"selection": "--selection", "family": "--family", "cv": "--folds", "search": "--search"}
 _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
@@ -42,6 +42,8 @@ _COUNT = IntegerOrAuto()
 _FOLDS_HELP = "Cross-validation folds; auto is 5 for up to 2,000 rows, and for more rows one fifth held out once."
 _FAMILY_HELP = "Predictive distribution; auto chooses it by held-out rows."
 _SELECTIONS, _SEED = click.Choice(["nll", "crps", "paper"]), click.IntRange(min=0)
+_SEARCHES = click.Choice(["diagonal", "grid", "theory"])
+_SEARCH_HELP = "Points to try; theory predicts one without training and needs about a quarter of the steps."
 _FAMILIES = click.Choice(["auto", "gaussian", "student-t"])
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
@@ -66,6 +68,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 )
 @click.option("--rho", type=float, help="With --gamma: fit at this point instead of searching.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point instead of searching.")
+@_estimator_option("--search", "search", "diagonal", type=_SEARCHES, help=_SEARCH_HELP)
 @_estimator_option(
     "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
 )

@@ -27,7 +27,6 @@ from heteroscope.estimators.one_point import PointRegressor
 from heteroscope.estimators.streams import refuse_store
 from heteroscope.networks import FittedEnsemble, Params, mean_bounds, widest_std
 from heteroscope.search import (
-    AROUND_FOLDS,
     MEMBERS_PER_FOLD,
     SELECTIONS,
     CandidateSearch,
@@ -38,6 +37,7 @@ from heteroscope.search import (
     SearchResult,
     check_family,
     choose_tails,
+    enough_folds,
     final_std_scale,
     held_out_scores,
     judge_folds,
@@ -82,7 +82,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         last.
     cv : int, float, "auto" or splitter, default="auto"
         Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
-        2,000 rows, of which "theory" uses three, and a share of 0.2 for more.
+        2,000 rows, of which "theory" uses three if they hold out 100 rows, and a share of 0.2 for more.
     selection : {"nll", "crps", "paper"}, default="nll"
         Score of the held-out rows that chooses the point; "paper" is halfway between the points of lowest training
         mean MSE and std MSE.
@@ -240,7 +240,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         random = check_random_state(self.random_state)
         folds = make_folds(self.cv, given, rows, random, groups)
         if self.search == "theory" and (self.cv is None or (isinstance(self.cv, str) and self.cv == "auto")):
-            folds = folds[:AROUND_FOLDS]
+            folds = enough_folds(folds)
         n_members = check_positive_integer("n_members", self.n_members)
         n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
         seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))

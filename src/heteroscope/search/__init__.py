@@ -1,6 +1,6 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.around_point import AROUND_FOLDS, search_around
+from heteroscope.search.around_point import enough_folds, search_around
 from heteroscope.search.cross_validation import Logits, Point, cross_validate
 from heteroscope.search.cv_results import SearchResult, held_out_scores, results_table
 from heteroscope.search.diagonal_and_grid import MEMBERS_PER_FOLD, CandidateSearch, search_diagonal, search_grid
@@ -12,7 +12,6 @@ from heteroscope.search.stream_search import search_stream, stream_fold
 from heteroscope.search.tails import FAMILIES, check_family, choose_tails
 
 __all__ = [
-    "AROUND_FOLDS",
     "FAMILIES",
     "MEMBERS_PER_FOLD",
     "SELECTIONS",
@@ -26,6 +25,7 @@ __all__ = [
     "check_share",
     "choose_tails",
     "cross_validate",
+    "enough_folds",
     "final_std_scale",
     "held_out_fold",
     "held_out_scores",

@@ -15,9 +15,11 @@ from heteroscope.core import DIAGONAL_LOGITS, alpha_beta, logits_from_alpha_beta
 from heteroscope.search.cross_validation import Logits, Point
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.diagonal_and_grid import CandidateSearch, off_diagonal_points, refine_around
+from heteroscope.search.folds import Fold
 from heteroscope.search.selection import row_loss
+from heteroscope.search.tails import FEW
 
-AROUND_FOLDS = 3  # folds that this search uses of those that cv="auto" makes
+FEWEST_FOLDS = 3  # that this search uses of those that cv="auto" makes; more until they hold out enough rows
 RAY = (0.0, 3.0, 8.0)  # u of the first points
 REFINEMENTS = 2  # points beside the best of them
 PLATEAU = 0.95  # share of the gain over the constant model from which on short trainings count as equally good
@@ -56,6 +58,12 @@ def search_around(search: CandidateSearch, centre: Logits) -> SearchResult:
         again = _along(centre, _first_of_plateau(search, points, steps))
         points += search.evaluate_on_first_fold([again], recipe)
     return search.select(points, 1)
+
+
+def enough_folds(folds: list[Fold]) -> list[Fold]:
+    """Return the first three of these folds, or more until they hold out the rows that determine a scale of the std."""
+    held = np.cumsum([len(fold.held.y) for fold in folds])
+    return folds[: max(FEWEST_FOLDS, 1 + int(np.searchsorted(held, FEW)))]
 
 
 def _along(centre: Logits, u: float) -> Logits:
