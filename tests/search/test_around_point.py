@@ -50,6 +50,13 @@ def test_the_ray_begins_at_the_point_and_the_best_of_it_is_refined(monkeypatch):
     assert len(found.chosen.results) == 2
 
 
+@pytest.mark.parametrize(("where", "beside"), [(0.0, [3.0, -3.0]), (4.0, [3.0, -3.0]), (-30.0, [-9.33, -12.67])])
+def test_beside_the_predicted_point_a_stronger_penalty_is_tried_too(monkeypatch, where, beside):
+    start = np.log(0.02)
+    found, _ = run(monkeypatch, best_log_alpha=start + where, width=8.0)
+    np.testing.assert_allclose(log_alphas(found.points[3:5]), np.add(start, beside), atol=0.01)
+
+
 def test_the_longer_training_takes_the_strongest_penalty_that_is_about_as_good(monkeypatch):
     found, _ = run(monkeypatch, best_log_alpha=np.log(0.02) - 6.0, width=100.0)
     (longer,) = [one for one in found.points if one.recipe == LONG]
@@ -62,7 +69,7 @@ def test_the_longer_training_takes_the_strongest_penalty_that_is_about_as_good(m
 def test_from_a_weak_point_the_ray_ends_where_the_diagonal_does(monkeypatch):
     weak = tuple(map(float, logits_from_alpha_beta(np.exp(-24.0), np.exp(-9.0))))
     found, _ = run(monkeypatch, best_log_alpha=-26.0, centre=weak)
-    assert min(log_alphas([one for one in found.points])) > -28.0
+    assert min(log_alphas(found.points)) > -28.0
     assert len({one.logits for one in found.points if one.recipe == SHORT}) == 6
 
 

@@ -12,7 +12,7 @@ from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.objectives import first_mean_objective, joint_objective, mean_objective
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.schedules import Linear, Triangular2, paper_adam
-from heteroscope.training.stages import HeldConstant, InspectionTimes
+from heteroscope.training.stages import HeldConstant, InspectionTimes, PrecisionLevel
 
 ARCHITECTURE = Architecture(1)
 
@@ -175,6 +175,7 @@ def test_a_penalty_of_gradients_is_in_every_stage_and_nothing_collapses(start):
         assert hash(recipe) == hash(recipe._replace())
         for stage in recipe.stages:
             assert (stage.objective.networks, stage.constant, stage.collapses) == (stage.trains, None, False)
+            assert stage.precision_level is not PrecisionLevel.SOLVED, "the penalty depends on the level, too"
     assert [stage.optimiser for stage in whole[0].stages] == [stage.optimiser for stage in plain.stages]
 
 
