@@ -31,6 +31,7 @@ from heteroscope.plots import (
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the benchmarks have the records
 from benchmarks.dressed_theory import recorded_law, recorded_networks
 from benchmarks.penalty_law import PAPER_NETWORK, load_cells, runs
+from benchmarks.undressed import solved, trained
 
 IMAGES = Path(__file__).parent / "images"
 POINTS = 4096  # of a field-theory diagram
@@ -40,7 +41,7 @@ FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 def main(chosen: list[str]) -> None:
     """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
-    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed}
+    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed, "undressed": undressed}
     pictures["bayesian-maps"] = bayesian_maps
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
@@ -99,6 +100,14 @@ def dressed() -> Figure:
         shown[f"{name.replace('_', ' ')}: dressed theory"] = dressed_diagram(
             x, y, recorded_law("mean"), recorded_law("precision"), **test, **grid
         )
+    return phase_maps(shown)
+
+
+def undressed() -> Figure:
+    """Draw the plain theory beside networks with its penalty and with that of weights."""
+    shown = {"Plain theory": solved("curve")}
+    for penalty in ("gradients", "weights"):
+        shown[f"Networks, penalty of {penalty}"] = trained("curve", "leaky_relu", penalty)
     return phase_maps(shown)
 
 

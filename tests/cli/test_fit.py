@@ -149,7 +149,7 @@ def test_half_a_point_is_refused(fitted, tmp_path, rho, gamma):
     assert "give both" in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *words)
 
 
-@pytest.mark.parametrize("words", [("--folds", "3"), ("--selection", "crps")])
+@pytest.mark.parametrize("words", [("--folds", "3"), ("--selection", "crps"), ("--search", "theory")])
 def test_settings_of_a_search_do_not_go_with_a_point(fitted, tmp_path, words):
     assert words[0] in refused("fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT, *words)
 

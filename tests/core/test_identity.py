@@ -24,8 +24,10 @@ from heteroscope.core.identity import (
     same_identity,
     settings_of,
     table_file,
+    without_later_settings,
 )
 from heteroscope.datasets import simulated
+from heteroscope.estimators import HeteroskedasticRegressor
 from heteroscope.training.streaming.checkpoint import remember_choice
 from tests import processors
 
@@ -160,6 +162,14 @@ def test_an_estimator_is_its_settings():
     found = settings_of(Searched(KFold(3, shuffle=True, random_state=1), print))
     assert found == {"cv": {"n_splits": 3, "shuffle": True, "random_state": 1}, "link": "an object"}
     assert json.loads(json.dumps(found)) == found
+
+
+def test_a_setting_that_came_later_counts_only_if_it_is_not_what_was_done_before():
+    before = {"name": "one point", "rho": 0.5}
+    assert without_later_settings({**before, "penalty": "weights"}) == before
+    assert without_later_settings({**before, "penalty": "gradients"}) == {**before, "penalty": "gradients"}
+    assert "penalty" not in settings_of(HeteroskedasticRegressor())
+    assert settings_of(HeteroskedasticRegressor(penalty="gradients"))["penalty"] == "gradients"
 
 
 @pytest.mark.parametrize("wrong", ["sine", {}, {"set": object()}, 7])

@@ -8,7 +8,7 @@ from heteroscope.data.rows import Rows
 from heteroscope.data.scaling import Scaling
 from heteroscope.diagrams.exchange import best_models, summarise_round, weights_to_params
 from heteroscope.diagrams.sources import DiagramRows
-from heteroscope.networks import Architecture, init_params
+from heteroscope.networks import Architecture, init_params, input_gradients
 from heteroscope.training import mean_first_recipe
 from heteroscope.training.tile import Fit
 
@@ -56,3 +56,20 @@ def test_a_vector_of_weights_is_the_model_again(hidden):
             np.testing.assert_array_equal(again.weight, layer.weight)
             np.testing.assert_array_equal(again.bias, layer.bias)
     assert list(summary["steps"]) == [17, 17]
+
+
+def test_the_terms_are_those_of_the_penalty():
+    random = np.random.default_rng(1)
+    rows = Rows(random.normal(size=(9, 2)), random.normal(size=9), np.ones(9))
+    data, architecture = DiagramRows.of({"train": rows}, rows.scaling()), Architecture(2, (5,), "tanh")
+    params = init_params(3, architecture)
+    fit, x = Fit(params, Status.CONVERGED, 0.0, 0.0, 17), data.inputs["train"]
+    weights, gradients = (
+        summarise_round([fit], data, mean_first_recipe(architecture, 10, penalty=penalty))["objective_terms"][0]
+        for penalty in ("weights", "gradients")
+    )
+    squares = [sum(float(np.sum(layer.weight**2)) for layer in network) for network in params]
+    np.testing.assert_allclose(weights[1:], squares, rtol=1e-6)
+    slopes = input_gradients(params, x, "tanh")
+    np.testing.assert_allclose(gradients[1:], [np.mean(np.sum(one**2, axis=1)) for one in slopes], rtol=1e-4)
+    assert weights[0] == gradients[0]

@@ -16,6 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, datasets, load_model, save_model
 from heteroscope.core.errors import FarRowsWarning, InputError
+from heteroscope.data import Rows
+from heteroscope.diagrams import predicted_point
 from heteroscope.distributions.metrics import neg_crps_scorer, neg_nll_scorer
 from heteroscope.phases import Phase, Trust
 from heteroscope.search import scale_for_all_rows
@@ -279,10 +281,36 @@ def test_the_grid_search_takes_a_point_of_the_square():
     assert model.gamma_ in model.cv_results_["gamma"]
 
 
+def test_the_search_by_theory_trains_a_handful_of_models_near_the_point_it_predicts():
+    x, y, _ = noisy_line(60)
+    changes = {"search": "theory", "cv": "auto", "hidden": (16,)}
+    model = HeteroskedasticRegressorCV(**SMALL_CV | changes).fit(x, y)
+    table = pd.DataFrame(model.cv_results_)
+    assert len(table) == 7
+    assert list(table["max_steps"]) == [50] * 6 + [200]
+    assert sorted(table["n_folds"]) == [1] * 6 + [5], "sixty rows are too few for three folds"
+    assert table["n_folds"][model.best_index_] == 5
+    centre = predicted_point(Rows(x, y, np.ones(60)), (16,), "silu")
+    assert np.allclose(table[["logit_rho", "logit_gamma"]], centre, atol=1e-9).all(axis=1).sum() >= 1
+    assert model.diagnose().answer
+    np.testing.assert_allclose(model.predict(x), 40 + 3 * x[:, 0], atol=1.5)
+
+
+def test_networks_with_the_theorys_penalty_fit_the_line():
+    x, y, _ = noisy_line(60)
+    model = HeteroskedasticRegressor(0.99, 0.5, penalty="gradients", **SMALL).fit(x, y)
+    again = HeteroskedasticRegressor(0.99, 0.5, **SMALL).fit(x, y)
+    assert not np.allclose(model.predict(x), again.predict(x))
+    assert np.mean((model.predict(x) - 40 - 3 * x[:, 0]) ** 2) < 0.3
+    with pytest.raises(InputError, match="penalty must be one of weights, gradients, got 'slopes'"):
+        HeteroskedasticRegressor(penalty="slopes", **SMALL).fit(x, y)
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"search": "spiral"}, "diagonal"),
+        ({"search": "spiral"}, "search must be one of diagonal, grid, theory, got 'spiral'"),
+        ({"search": "theory", "selection": "paper"}, "rule for the diagonal"),
         ({"search": "grid", "selection": "paper"}, "rule for the diagonal"),
         ({"n_finalists": 0}, "n_finalists must be a positive integer"),
         ({"n_fine": -1}, "n_fine must be a positive integer or 0, got -1"),

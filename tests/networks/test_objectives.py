@@ -8,11 +8,11 @@ from scipy import stats
 from heteroscope.core.regularisation import logits, strengths
 from heteroscope.data.rows import Batch
 from heteroscope.networks import Architecture, init_params, predict_mean, predict_precision
-from heteroscope.networks.objectives import gaussian_nll, joint_objective, mean_objective, weight_norm
+from heteroscope.networks.objectives import GradientPenalty, gaussian_nll, joint_objective, mean_objective, weight_norm
 
 RHO, GAMMA = 0.7, 0.2
 STRENGTHS = strengths(*logits(RHO, GAMMA))
-OBJECTIVES = [joint_objective, mean_objective]
+OBJECTIVES = [joint_objective, mean_objective, GradientPenalty(joint_objective)]
 
 
 @pytest.fixture
@@ -110,3 +110,26 @@ def test_weights_are_repetitions(objective, params, batch):
 def test_rows_of_weight_zero_change_nothing(objective, params, batch):
     padded = Batch(np.pad(batch.x, ((0, 5), (0, 0))), np.pad(batch.y, (0, 5)), np.pad(batch.weight, (0, 5)) * 14 / 9)
     assert float(total(objective, params, padded)) == pytest.approx(float(total(objective, params, batch)), rel=1e-12)
+
+
+@pytest.mark.parametrize("networks", [("mean", "precision"), ("mean",)])
+def test_the_penalty_of_gradients_is_that_of_central_differences(params, batch, networks):
+    weighted = batch._replace(weight=np.linspace(0.0, 2.0, 9))
+    terms = GradientPenalty(joint_objective, networks)(params, weighted, STRENGTHS, "silu")
+    assert float(terms.likelihood) == float(joint_objective(params, weighted, STRENGTHS, "silu").likelihood)
+    step, wanted = 1e-5, 0.0
+    for name, predict, share in (("mean", predict_mean, GAMMA), ("precision", predict_precision, 1 - GAMMA)):
+        slopes = [
+            (np.asarray(predict(params, batch.x + move, "silu")) - predict(params, batch.x - move, "silu")) / (2 * step)
+            for move in step * np.eye(2)
+        ]
+        wanted += (name in networks) * (1 - RHO) * share * np.mean(weighted.weight * np.sum(np.square(slopes), axis=0))
+    assert float(terms.penalty) == pytest.approx(wanted, rel=1e-8)
+
+
+def test_only_the_penalised_network_is_pulled_by_the_penalty_of_gradients(params, batch):
+    objective = GradientPenalty(mean_objective, ("mean",))
+    pull = jax.grad(lambda p: objective(p, batch, STRENGTHS, "silu").penalty)(params)
+    assert all(not np.any(leaf) for leaf in jax.tree.leaves(pull.precision))
+    assert all(not np.any(layer.bias) for layer in pull.mean[-1:]), "a level has no slope"
+    assert all(np.any(layer.weight) for layer in pull.mean)

@@ -12,7 +12,7 @@ from heteroscope.networks.constant import hold_constant
 from heteroscope.networks.objectives import first_mean_objective, joint_objective, mean_objective
 from heteroscope.training.recipes import exchange_recipes, mean_first_recipe
 from heteroscope.training.schedules import Linear, Triangular2, paper_adam
-from heteroscope.training.stages import HeldConstant, InspectionTimes
+from heteroscope.training.stages import HeldConstant, InspectionTimes, PrecisionLevel
 
 ARCHITECTURE = Architecture(1)
 
@@ -161,3 +161,24 @@ def test_a_narrowed_stage_has_the_joint_objective_and_its_gradient_at_the_held_n
     assert float(value) == pytest.approx(float(expected), abs=1e-7)
     for ours, theirs in zip(*(jax.tree.leaves(getattr(g, left)) for g in (gradient, joint_gradient)), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize("start", ["he", 1e-3])
+def test_a_penalty_of_gradients_is_in_every_stage_and_nothing_collapses(start):
+    architecture = Architecture(2, (6, 6), start=start)
+    whole = [mean_first_recipe(architecture, 800, schedule, penalty="gradients") for schedule in ("fast", "levelled")]
+    plain = mean_first_recipe(architecture, 800, "fast")
+    assert plain == mean_first_recipe(architecture, 800, "fast", penalty="weights")
+    assert not plain.penalises_gradients
+    for recipe in (*whole, *exchange_recipes(architecture, 800, "gradients")):
+        assert recipe.penalises_gradients
+        assert hash(recipe) == hash(recipe._replace())
+        for stage in recipe.stages:
+            assert (stage.objective.networks, stage.constant, stage.collapses) == (stage.trains, None, False)
+            assert stage.precision_level is not PrecisionLevel.SOLVED, "the penalty depends on the level, too"
+    assert [stage.optimiser for stage in whole[0].stages] == [stage.optimiser for stage in plain.stages]
+
+
+def test_an_unknown_penalty_is_refused_in_one_line():
+    with pytest.raises(InputError, match="penalty must be one of weights, gradients, got 'slopes'"):
+        mean_first_recipe(ARCHITECTURE, 100, penalty="slopes")

@@ -91,6 +91,45 @@ def test_a_linear_heteroskedastic_model_reaches_its_minimum(rho, gamma):
     np.testing.assert_allclose(flat_linear(fit), expected, atol=0.05)
 
 
+def undressed_minimum(batch, rho, gamma):
+    """The same with the penalty of gradients: |a|^2 of the mean a'x + b, and the average of (sigmoid(raw) |c|)^2."""
+    design = np.column_stack([batch.x, np.ones(len(batch.y))])
+
+    def objective(flat):
+        mean, raw = design @ flat[:3], design @ flat[3:]
+        precision = np.logaddexp(0, raw)
+        likelihood = 0.5 * np.mean(precision * (mean - batch.y) ** 2 - np.log(precision))
+        slopes = np.sum(flat[:2] ** 2), np.sum(flat[3:5] ** 2) * np.mean(1 / (1 + np.exp(-raw)) ** 2)
+        return likelihood + (1 - rho) / rho * (gamma * slopes[0] + (1 - gamma) * slopes[1])
+
+    found = minimize(objective, np.array([0, 0, 0, 0, 0, 0.5]), method="BFGS", options={"gtol": 1e-7})
+    return found.x, found.fun
+
+
+def test_a_linear_model_with_a_penalty_of_gradients_reaches_its_minimum():
+    batch, (rho, gamma) = rows(128), (0.9, 0.1)
+    expected, objective = undressed_minimum(batch, rho, gamma)
+    recipe = mean_first_recipe(LINEAR, 6000, penalty="gradients")
+    (fit,) = train_tile(pad(batch, 128), [Job(*logits(rho, gamma), seed=1)], recipe)
+    assert fit.status is Status.CONVERGED
+    assert fit.objective == pytest.approx(objective, abs=2e-3)
+    assert objective < linear_minimum(batch, rho, gamma)[1] - 0.01, "slopes of the precision cost less than its weights"
+    np.testing.assert_allclose(flat_linear(fit), expected, atol=0.05)
+
+
+def test_a_flat_network_is_no_minimum_of_the_penalty_of_gradients_and_never_made_constant():
+    batch, where = rows(64), logits(0.02, 0.5)
+    weights, gradients = (
+        train_tile(pad(batch, 64), [Job(*where, seed=0)], mean_first_recipe(SMALL, 1500, penalty=penalty))[0]
+        for penalty in ("weights", "gradients")
+    )
+    assert all(not layer.weight.any() for layer in weights.params.mean)
+    mean = np.asarray(predict_mean(gradients.params, batch.x.astype(np.float32), "leaky_relu"))
+    assert all(layer.weight.any() for layer in gradients.params.mean)
+    alpha = 0.5 * 0.98 / 0.02  # linear response of a straight line: slope = cov(x, y) / (2 alpha var y + var x)
+    assert 0.2 < np.std(mean) * (2 * alpha * np.var(batch.y)) / np.std(batch.y) < 2.0
+
+
 def test_minibatches_reach_about_the_full_batch_minimum():
     batch = rows(600)
     where = logits(0.9, 0.1)

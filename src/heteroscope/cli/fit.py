@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Parameters that only the search has.
 _SEARCH_ONLY = {
     "conformal": "--conformal or --set-aside",
+    "search": "--search",
     "selection": "--selection",
     "family": "--family",
     "target_scale": "--target-scale",
@@ -65,6 +66,8 @@ _SCALE_HELP = (
     "What the networks predict: the target, or its logarithm; auto tries the logarithm of positive, skewed targets."
 )
 _SCALES = click.Choice(["auto", "none", "log"])
+_SEARCHES = click.Choice(["diagonal", "grid", "theory"])
+_SEARCH_HELP = "Points to try; theory predicts one without training and needs about a quarter of the steps."
 _FAMILIES = click.Choice(["auto", "gaussian", "student-t"])
 _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 
@@ -76,6 +79,7 @@ _HIDDEN = ",".join(map(str, defaults.HIDDEN))
 @fit_options
 @click.option("--rho", type=float, help="With --gamma: fit at this point instead of searching.")
 @click.option("--gamma", type=float, help="With --rho: fit at this point instead of searching.")
+@_estimator_option("--search", "search", "diagonal", type=_SEARCHES, help=_SEARCH_HELP)
 @_estimator_option(
     "--selection", "selection", defaults.SELECTION, type=_SELECTIONS, help="Score that chooses the point."
 )

@@ -30,7 +30,6 @@ from heteroscope.estimators.one_point import PointRegressor, SampledRows
 from heteroscope.estimators.streams import refuse_store, refuse_stream
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
-    AROUND_FOLDS,
     HALVING_LENGTHS,
     MEMBERS_PER_FOLD,
     SELECTIONS,
@@ -48,6 +47,7 @@ from heteroscope.search import (
     choose_tails,
     conformal_of_folds,
     conformal_of_rows,
+    enough_folds,
     final_std_scale,
     held_moments,
     held_out_rows,
@@ -103,7 +103,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         fold, and the models of the final fit are shared by those within one standard error of the best.
     cv : int, float, "auto" or splitter, default="auto"
         Number of folds, share of the rows to hold out once, or any scikit-learn splitter. "auto" is 5 folds for up to
-        2,000 rows, of which "theory" uses three, and a share of 0.2 for more.
+        2,000 rows, of which "theory" uses three if they hold out 100 rows, and a share of 0.2 for more.
     selection : {"nll", "crps", "paper"}, default="nll"
         Score of the held-out rows that chooses the point; "paper" is halfway between the points of lowest training
         mean MSE and std MSE.
@@ -301,7 +301,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
             rows = merge_rows(*given)
         folds = make_folds(self.cv, given, rows, random, groups)
         if self.search == "theory" and (self.cv is None or (isinstance(self.cv, str) and self.cv == "auto")):
-            folds = folds[:AROUND_FOLDS]
+            folds = enough_folds(folds)
         if self.conformal is True:
             check_folds(folds, rows)
         n_members = check_positive_integer("n_members", self.n_members)

@@ -1,6 +1,6 @@
 """Find the best (rho, gamma): cross-validate points of the diagonal rho = 1 - gamma or of the whole square."""
 
-from heteroscope.search.around_point import AROUND_FOLDS, search_around
+from heteroscope.search.around_point import enough_folds, search_around
 from heteroscope.search.conformal import (
     check_conformal,
     check_folds,
@@ -29,7 +29,6 @@ from heteroscope.search.target_scale import (
 )
 
 __all__ = [
-    "AROUND_FOLDS",
     "FAMILIES",
     "HALVING_LENGTHS",
     "MEMBERS_PER_FOLD",
@@ -51,6 +50,7 @@ __all__ = [
     "conformal_of_folds",
     "conformal_of_rows",
     "cross_validate",
+    "enough_folds",
     "final_std_scale",
     "held_moments",
     "held_out_fold",

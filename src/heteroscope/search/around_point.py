@@ -15,11 +15,13 @@ from heteroscope.core import DIAGONAL_LOGITS, alpha_beta, logits_from_alpha_beta
 from heteroscope.search.cross_validation import Logits, Point
 from heteroscope.search.cv_results import SearchResult
 from heteroscope.search.diagonal_and_grid import CandidateSearch, off_diagonal_points, refine_around
+from heteroscope.search.folds import Fold
 from heteroscope.search.selection import row_loss
+from heteroscope.search.tails import FEW
 
-AROUND_FOLDS = 3  # folds that this search uses of those that cv="auto" makes
+FEWEST_FOLDS = 3  # that this search uses of those that cv="auto" makes; more until they hold out enough rows
 RAY = (0.0, 3.0, 8.0)  # u of the first points
-REFINEMENTS = 2  # points beside the best of them
+REFINEMENTS = 2  # points beside the best of them, one on each side
 PLATEAU = 0.95  # share of the gain over the constant model from which on short trainings count as equally good
 _LEAST_LOG_ALPHA = -2.0 * DIAGONAL_LOGITS[1]  # of the diagonal's weakest penalty
 
@@ -27,7 +29,8 @@ _LEAST_LOG_ALPHA = -2.0 * DIAGONAL_LOGITS[1]  # of the diagonal's weakest penalt
 def search_around(search: CandidateSearch, centre: Logits) -> SearchResult:
     """Search near a point with about a quarter of the steps that the diagonal takes, and choose one.
 
-    1. Train the points of the ray, then two beside the best, then one with a weaker penalty of the precision.
+    1. Train the points of the ray, then two beside the best, one on each side, then one with a weaker penalty of the
+       precision.
     2. Repeat with a longer training the strongest penalty that was about as good as the best.
     3. Evaluate the best point on the other folds; steps 1 and 2 use the first fold only.
 
@@ -47,7 +50,7 @@ def search_around(search: CandidateSearch, centre: Logits) -> SearchResult:
     search.plan([len(RAY) + REFINEMENTS + 1, *[1] * len(longer)], 1)
     visited = _reachable(np.array(RAY), centre)
     points = search.evaluate_on_first_fold([_along(centre, u) for u in visited], shortest)
-    more = refine_around(visited, search.best_by_score(points), REFINEMENTS)
+    more = _beside(visited, search.best_by_score(points))
     points += search.evaluate_on_first_fold([_along(centre, u) for u in more], shortest)
     steps = np.concatenate([visited, more])
     best = points[search.best_by_score(points)].logits
@@ -58,11 +61,24 @@ def search_around(search: CandidateSearch, centre: Logits) -> SearchResult:
     return search.select(points, 1)
 
 
+def enough_folds(folds: list[Fold]) -> list[Fold]:
+    """Return the first three of these folds, or more until they hold out the rows that determine a scale of the std."""
+    held = np.cumsum([len(fold.held.y) for fold in folds])
+    return folds[: max(FEWEST_FOLDS, 1 + int(np.searchsorted(held, FEW)))]
+
+
 def _along(centre: Logits, u: float) -> Logits:
     """Return the point of the ray at (alpha e^(-2u), beta e^(-u))."""
     alpha, beta = alpha_beta(*centre)
     rho, gamma = logits_from_alpha_beta(alpha * np.exp(-2.0 * u), beta * np.exp(-u))
     return float(rho), float(gamma)
+
+
+def _beside(line: Float[np.ndarray, " u"], best: int) -> Float[np.ndarray, " u"]:
+    """Return a point on each side of the best: of the predicted point also one of stronger penalties."""
+    if best > 0:
+        return refine_around(line, best, REFINEMENTS)
+    return line[1] * np.array([-0.5, 0.5])
 
 
 def _reachable(line: Float[np.ndarray, " u"], centre: Logits) -> Float[np.ndarray, " u"]:

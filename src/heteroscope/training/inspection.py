@@ -88,7 +88,8 @@ def inspect_model(
     terms = stage.objective(params, sample, strengths, activation)
     precision = predict_precision(params, sample.x, activation)
     residual = predict_mean(params, sample.x, activation) - sample.y
-    imbalance = _level_imbalance(precision, residual, sample) if "precision" in stage.trains else 0.0
+    level_slope = shrink.precision[-1].bias[0] / strengths.likelihood if stage.penalises_gradients else 0.0
+    imbalance = _level_imbalance(precision, residual, sample, level_slope) if "precision" in stage.trains else 0.0
     return params, Inspection(
         objective=(terms.likelihood + terms.penalty) / strengths.likelihood,
         relative_gradient=jnp.where(all_collapsing, 0.0, jnp.maximum(gradient / scale, imbalance)),
@@ -134,16 +135,21 @@ def residual_gradient(inspection: Inspection) -> float:
 
 
 def _level_imbalance(
-    precision: Float[Array, " point"], residual: Float[Array, " point"], rows: Batch
+    precision: Float[Array, " point"],
+    residual: Float[Array, " point"],
+    rows: Batch,
+    penalty_slope: Float[Array, ""] | float,
 ) -> Float[Array, ""]:
     """Return |sum s (precision r^2 - 1)| / sum s (precision r^2 + 1): the gradient of the precision's output bias.
 
-    s is the derivative of log precision with respect to that bias. The bias is slow, so its gradient has to be small
-    by itself, not only as a part of the norm.
+    s is the derivative of log precision with respect to that bias. A penalty of weights does not depend on the bias; of
+    one of gradients, `penalty_slope` is the derivative divided by rho. The bias is slow, so its gradient has to be
+    small by itself, not only as a part of the norm.
     """
     slope = rows.weight * -jnp.expm1(-precision) / precision
     score = precision * residual**2
-    return jnp.abs(jnp.mean(slope * (score - 1.0))) / jnp.mean(slope * (score + 1.0))
+    excess = jnp.mean(slope * (score - 1.0)) + 2.0 * penalty_slope
+    return jnp.abs(excess) / jnp.mean(slope * (score + 1.0))
 
 
 def _choose(condition: Bool[Array, ""], yes: Params, no: Params) -> Params:

@@ -132,9 +132,11 @@ class Stage(NamedTuple):
         """Return the stage with a penalty of the input gradients instead of the weights.
 
         Flat functions are no minimum of that objective at any finite penalty, so no network is replaced by a constant.
+        The penalty depends on the level of the precision, so it is not solved from the likelihood alone.
         """
+        level = PrecisionLevel.TRAINED if self.precision_level is PrecisionLevel.SOLVED else self.precision_level
         objective = GradientPenalty(self.objective, self.trains)
-        return self._replace(objective=objective, constant=None, collapses=False)
+        return self._replace(objective=objective, constant=None, collapses=False, precision_level=level)
 
     def trained(self, params: Params) -> dict[str, Network]:
         """Return the networks that the stage trains, by name."""
