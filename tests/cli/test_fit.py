@@ -83,6 +83,20 @@ def test_prose_wraps_at_the_width_in_columns(fitted, tmp_path, monkeypatch):
     assert 45 < max(map(len, prose.splitlines())) <= 60
 
 
+def test_logarithms_are_asked_for_beside_the_column_to_predict(tmp_path):
+    positive = csv(tmp_path, table().assign(y=lambda frame: np.exp(frame["y"])))
+    words = ["--target", "y", "--out", tmp_path / "model", *SEARCH, "--target-scale", "log"]
+    result = run("fit", positive, *words)
+    assert result.exit_code == 0, result.output
+    assert "logarithm of the target" in " ".join(result.stdout.split())
+    model = load_model(tmp_path / "model")
+    assert (model.target, model.target_) == ("log", "log")
+    assert model.pred_dist(model.encoder.features(table())).dist.name == "lognorm"
+    assert "needs targets above 0" in refused("fit", csv(tmp_path, table()), *words)
+    assert "--family student-t" in refused("fit", positive, *words, "--family", "student-t")
+    assert "leave it out" in refused("fit", positive, *words, "--rho", "0.9", "--gamma", "0.1")
+
+
 def test_the_model_is_saved_even_if_nobody_reads(fitted, tmp_path):
     words = ["fit", fitted[0], "--target", "y", "--out", tmp_path / "m", *POINT]
     command = [sys.executable, "-m", "heteroscope", *map(str, words)]

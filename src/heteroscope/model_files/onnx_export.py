@@ -165,13 +165,9 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
 def _exponentiated(graph: _Graph, mean: str, variance: str, spread: float) -> tuple[str, str]:
     """Return mean and std of the exponential of a Gaussian, as `exponentiated` computes them."""
     bounded = graph.add("Min", variance, graph.constant(max(LARGEST_LOG_STD, spread) ** 2))
-    half = graph.add("Mul", bounded, graph.constant(0.5))
-    centre = graph.add("Exp", graph.add("Add", mean, half))
-    # sqrt(exp(v) - 1) = exp(v / 4) sqrt(2 sinh(v / 2)), which does not cancel for a small v
-    sinh = graph.add("Sinh", half)
-    quarter = graph.add("Exp", graph.add("Mul", bounded, graph.constant(0.25)))
-    ratio = graph.add("Mul", quarter, graph.add("Sqrt", graph.add("Mul", sinh, graph.constant(2.0))))
-    return centre, graph.add("Mul", centre, ratio)
+    centre = graph.add("Exp", graph.add("Add", mean, graph.add("Mul", bounded, graph.constant(0.5))))
+    excess = graph.add("Sub", graph.add("Exp", bounded), graph.constant(1.0))
+    return centre, graph.add("Mul", centre, graph.add("Sqrt", excess))
 
 
 def _network(graph: _Graph, network: Network, inputs: str, activation: str) -> str:
