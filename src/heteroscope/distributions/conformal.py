@@ -91,8 +91,8 @@ class Conformal(NamedTuple):
                 f"intervals are conformal, by {n} rows set aside: {share} intervals hold at least {share} of new rows"
             )
         return (
-            f"intervals are conformal ({self.kind}, {n} held-out rows): {share} intervals hold about {share} of new rows, "
-            f"and at least {least} had the search not looked at the held-out rows"
+            f"intervals are conformal ({self.kind}, {n} held-out rows): {share} intervals hold about {share} of new "
+            f"rows, and at least {least} had the search not looked at the held-out rows"
         )
 
     def interval(
