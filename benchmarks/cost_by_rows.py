@@ -28,6 +28,7 @@ import psutil
 from scipy import stats
 
 N_FEATURES, N_TEST, N_JOBS = 20, 20_000, 2
+RUN_ONE = "import sys, benchmarks.cost_by_rows as b; b.run_one(*sys.argv[1:])"
 #: kind, rows, methods, seed.
 FITS = (
     *(
@@ -101,8 +102,7 @@ def main() -> None:
             path = folder / f"{kind}-{n_rows}-{method.replace(' ', '-')}-{seed}.json"
             if not path.exists():
                 done = subprocess.run(
-                    [sys.executable, "-c", "import sys, benchmarks.cost_by_rows as b; b.run_one(*sys.argv[1:])"]
-                    + [kind, n_rows, method, seed],
+                    [sys.executable, "-c", RUN_ONE, kind, n_rows, method, seed],
                     capture_output=True,
                     text=True,
                     check=True,

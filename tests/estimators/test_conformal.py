@@ -119,7 +119,7 @@ def test_copies_of_a_row_count_as_often_as_they_were_given():
         ({"conformal": -0.5}, {}, "conformal must be True, False or a share"),
         ({"conformal": 0.99}, {}, "leaves 0 of 60 rows to fit"),
         ({"conformal": True}, {"sample_weight": np.arange(1.0, 61.0)}, "rows of equal weight"),
-        ({"conformal": True, "cv": [*ShuffleSplit(3, random_state=0).split(X)]}, {}, "folds that hold out each row once"),
+        ({"conformal": True, "cv": [*ShuffleSplit(3, random_state=0).split(X)]}, {}, "folds that hold out each row"),
         ({"conformal": 0.2}, {"groups": np.arange(60)}, "conformal=True with groups"),
     ],
 )

@@ -118,3 +118,9 @@ def test_bad_points_get_one_line(x, density, message):
     with pytest.raises(InputError, match=message) as caught:
         chain(np.asarray(x), density)
     assert "\n" not in str(caught.value)
+
+
+def test_other_weights_leave_the_edges_as_they_are(uneven):
+    heavier = uneven.reweighted(3.0 * uneven.weights)
+    np.testing.assert_array_equal(heavier.weights, 3.0 * uneven.weights)
+    assert heavier.dirichlet(np.arange(N) ** 2.0) == uneven.dirichlet(np.arange(N) ** 2.0)

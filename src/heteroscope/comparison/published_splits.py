@@ -3,8 +3,8 @@
 numpy.random.seed(1);  for each split: p = numpy.random.choice(range(n), n, replace=False)
 training rows: p[: round(0.9 n)],  test rows: the rest, in this order
 
-They depend on n alone, so the order of the rows in the file decides which rows they hold. NumPy's legacy generator gives
-the same numbers on every processor and in every version; checksums guard that.
+They depend on n alone, so the order of the rows in the file decides which rows they hold. NumPy's legacy generator
+gives the same numbers on every processor and in every version; checksums guard that.
 """
 
 import hashlib

@@ -116,7 +116,7 @@ def choose_for_rows(rows: Rows, criterion: str = "evidence") -> field.PenaltyCho
     total = np.bincount(point_of_row, part.weight)
     target = np.bincount(point_of_row, part.weight * y) / total
     variance = np.bincount(point_of_row, part.weight * (y - target[point_of_row]) ** 2) / total
-    lattice = lattice._replace(weights=total * (len(total) / total.sum()))
+    lattice = lattice.reweighted(total * (len(total) / total.sum()))
     return field.choose_penalties(lattice, target, variance, criterion=criterion, powers=POWERS)
 
 

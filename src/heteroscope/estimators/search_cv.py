@@ -466,7 +466,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
         """Search the diagonal, the grid, or near the theory's point; finalists are compared by the family."""
         n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
         n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
-        lengths, n_first = LENGTHS, None
+        lengths: tuple[float, ...] = LENGTHS
+        n_first = None
         if self.selection == "paper" or not self.calibrate:  # as in the paper: one length, only the diagonal
             lengths, n_off_diagonal = LENGTHS[-1:], 0
         elif self.search == "diagonal" and halves_points(len(rows.y), len(folds)):

@@ -5,7 +5,7 @@
 
 from heteroscope.explanation.calibration import calibration, held_out_forecasts
 from heteroscope.explanation.effects import EffectCurve, effect_curves
-from heteroscope.explanation.explain import Explanation, explain, feature_names, most_important
+from heteroscope.explanation.fit_explanation import Explanation, explain, feature_names, most_important
 from heteroscope.explanation.forecasts import ForecastDiagnosis, diagnose
 from heteroscope.explanation.importance import permutation_importance
 from heteroscope.explanation.inputs import Inputs, group_features

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from heteroscope.core import InputError
 from heteroscope.distributions import frozen, interval_levels
 from heteroscope.explanation.calibration import calibration, held_out_forecasts
-from heteroscope.explanation.explain import Explanation
+from heteroscope.explanation.fit_explanation import Explanation
 from heteroscope.explanation.model_card import ModelCard, limits_of_evidence, versions
 from heteroscope.explanation.odd_rows import missed_rows
 from heteroscope.phases import Diagnosis, describe_forecasts, judge_anyones

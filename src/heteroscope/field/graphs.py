@@ -118,6 +118,10 @@ class Graph(NamedTuple):
         order = np.argsort(~in_tree.tocsr()[edges[:, 0], edges[:, 1]].astype(bool), kind="stable")
         return cls(weights, edges[order], stiffness[order])
 
+    def reweighted(self, weights: Field) -> "Graph":
+        """Return the same points and edges with other weights."""
+        return self._replace(weights=weights)
+
     def laplacian(self, field: Field) -> Field:
         """Return K f: (K f)_i = sum over the edges of i of k_ij (f_i - f_j)."""
         first, second = self.edges.T

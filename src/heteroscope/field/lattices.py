@@ -45,6 +45,9 @@ class Lattice(Protocol):
     def weights(self) -> Field:
         """Weight of each point in the likelihood; 1 for every point of an even grid with a uniform density."""
 
+    def reweighted(self, weights: Field) -> "Lattice":
+        """Return the same points and edges with other weights."""
+
     def laplacian(self, field: Field) -> Field:
         """Return K f, from differences along edges, so that a constant gives exactly zero."""
 
@@ -95,6 +98,10 @@ class Chain(NamedTuple):
 
     weights: Field
     stiffness: Float[np.ndarray, " edge"]
+
+    def reweighted(self, weights: Field) -> "Chain":
+        """Return the same points and edges with other weights."""
+        return self._replace(weights=weights)
 
     def laplacian(self, field: Field) -> Field:
         """Return K f: (K f)_i = k_{i-1} (f_i - f_{i-1}) - k_i (f_{i+1} - f_i)."""

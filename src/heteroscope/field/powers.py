@@ -49,6 +49,10 @@ class DenseLattice(NamedTuple):
         """Weight of each point in the likelihood."""
         return self.base.weights
 
+    def reweighted(self, weights: Field) -> "DenseLattice":
+        """Return the same points and edges with other weights."""
+        return self._replace(base=self.base.reweighted(weights))
+
     def laplacian(self, field: Field) -> Field:
         """Return K_m f, from differences along edges, so that a constant gives exactly zero."""
         return _apply(self.base, self.power, self.kappa, field)

@@ -164,8 +164,8 @@ def search_figure(path: xr.Dataset) -> Figure:
         rho, gamma, phase = (path[name].values for name in ("logit_rho", "logit_gamma", "phase"))
         room = [0.08 * max(np.ptp(values), 1.0) for values in (rho, gamma)]
         ends = [(values.min() - more, values.max() + more) for values, more in zip((rho, gamma), room, strict=True)]
-        for which, (low, high) in zip(("x", "y"), ends, strict=True):
-            logit_axis(ax, which, float(expit(low)), float(expit(high)), 6)
+        logit_axis(ax, "x", float(expit(ends[0][0])), float(expit(ends[0][1])), 6)
+        logit_axis(ax, "y", float(expit(ends[1][0])), float(expit(ends[1][1])), 6)
         line = np.linspace(*ends[0], 200)
         ax.plot(expit(line), expit(-line), color=GREY, linestyle=":", linewidth=0.9, zorder=1)
         longest = path["max_steps"].values.max()
@@ -182,8 +182,7 @@ def search_figure(path: xr.Dataset) -> Figure:
                 markeredgewidth=0,
             )
         k = path.attrs["chosen"]
-        ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": INK, "markeredgewidth": 1.4}
-        ax.plot(expit(rho[k]), expit(gamma[k]), "o", **ring)
+        ax.scatter(expit(rho[k]), expit(gamma[k]), s=144, facecolors="none", edgecolors=INK, linewidths=1.4)
         ax.set(xlabel=r"$\rho$, weight of the likelihood", ylabel=r"$\gamma$, share of the mean's penalty")
         seen = [name for name in PHASE_COLOURS if name in set(phase.tolist())]
         entries = [Line2D([], [], linestyle="", marker="o", color=PHASE_COLOURS[name]) for name in seen]

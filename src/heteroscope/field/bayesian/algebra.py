@@ -108,27 +108,14 @@ def algebra(lattice: Lattice) -> Algebra:
     """Return the banded algebra of a chain, or the dense one of a graph that is small enough."""
     if isinstance(lattice, Chain):
         return ChainAlgebra(lattice)
-    graph = _known(lattice)
-    if len(graph.weights) > LARGEST_GRAPH:
-        raise InputError(
-            f"the posterior of a graph is dense, and {len(graph.weights)} distinct rows are more than "
-            f"{LARGEST_GRAPH}; draw a subset of the rows"
-        )
-    return DenseAlgebra(graph, _dense_laplacian(graph))
-
-
-def _known(lattice: Lattice) -> Graph:
-    """Return the lattice as a graph; raise if it is none."""
     if not isinstance(lattice, Graph):
         raise InputError(f"posteriors are known for chains and graphs, got {type(lattice).__name__}")
-    return lattice
-
-
-def reweighted(lattice: Lattice, weights: Field) -> Lattice:
-    """Return the same points and edges with other weights."""
-    if isinstance(lattice, Chain):
-        return Chain(weights, lattice.stiffness)
-    return Graph(weights, *_known(lattice)[1:])
+    if len(lattice.weights) > LARGEST_GRAPH:
+        raise InputError(
+            f"the posterior of a graph is dense, and {len(lattice.weights)} distinct rows are more than "
+            f"{LARGEST_GRAPH}; draw a subset of the rows"
+        )
+    return DenseAlgebra(lattice, _dense_laplacian(lattice))
 
 
 class ChainAlgebra(NamedTuple):

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from heteroscope.core import Status
-from heteroscope.field.bayesian.algebra import reweighted
 from heteroscope.field.bayesian.laplace import log_joint
 from heteroscope.field.bayesian.level_prior import Target, log_prior_constant
 from heteroscope.field.descent import minimise
@@ -95,7 +94,7 @@ def _effective_logs(target: Target, logs: Field, precision: Field) -> Field:
 
 def _best_precision(problem: Problem, logs: Field, pulls: Field, start: Field) -> Field:
     """Minimise sum (pulls l - logs log l) + beta l'K l: the solver with the mean as target and pulls as variance."""
-    known = Problem(reweighted(problem.lattice, 2.0 * logs), np.zeros_like(start), 0.0, problem.beta, pulls / logs)
+    known = Problem(problem.lattice.reweighted(2.0 * logs), np.zeros_like(start), 0.0, problem.beta, pulls / logs)
     return minimise(known, Fields(np.zeros_like(start), start), _ROUND_TOLERANCE).precision
 
 
