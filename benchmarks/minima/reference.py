@@ -2,8 +2,8 @@
 
 `python -m benchmarks.minima.reference sine` adds the missing cells to `benchmarks/minima/sine.json`, two at a time, and
 prints each; it can be stopped and resumed at any moment. `... sine 1` uses seed 1 and writes `sine-1.json`: our
-training was chosen on the cells of seed 0, so that only another seed tests it fairly. `... sine_long` takes as many steps
-as the paper, 2,500,000, for a handful of the cells.
+training was chosen on the cells of seed 0, so that only another seed tests it fairly. `... sine_long` takes as many
+steps as the paper, 2,500,000, for a handful of the cells.
 """
 
 import json
