@@ -172,7 +172,7 @@ def test_a_score_that_one_fit_lacks_is_no_average_of_the_others(records):
     assert table.loc["ridge", "crps"] == pytest.approx(summary(records).loc["ridge", "crps"])
     older = summary(records.drop(columns="interval_score"))
     assert "interval_score" not in older
-    assert markdown(older).count("RMSE") == 2
+    assert markdown(older).count("RMSE") == 3, "scores, differences and detectable differences"
 
 
 def test_a_method_that_fails_costs_the_others_nothing_and_is_tried_again(tmp_path):
