@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-TAKES_HOURS = ("penalty_law",)
+TAKES_HOURS = ("penalty_law", "theory_search")
 
 
 def names() -> list[str]:
