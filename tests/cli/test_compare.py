@@ -96,7 +96,7 @@ def test_mistakes_are_one_line(table, tmp_path):
     assert "is a file" in refused("sine", "--methods", "gp", "--out", table / "deeper")
     assert "--protocol" in refused("sine", *some, "--protocol", "mine")
     assert "use --protocol paper" in refused("sine", *some, "--protocol", "literature")
-    assert "--target y is for tables, and sine is a named set: leave it out" in refused("sine", *some, "--target", "y")
+    assert "--target y is for tables: leave it out for sine" in refused("sine", *some, "--target", "y")
     assert "did you mean 'yacht'" in refused("yatch", *some)
     assert not (tmp_path / "out").exists(), "nothing is written before the input is known to be good"
 
