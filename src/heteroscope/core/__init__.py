@@ -3,6 +3,7 @@
 from heteroscope.core import defaults
 from heteroscope.core.auto_rules import (
     halves_points,
+    has_automatic_folds,
     resolve_batch_size,
     resolve_diagram_batch_size,
     resolve_diagram_schedule,
@@ -24,6 +25,7 @@ from heteroscope.core.errors import (
     error_text,
     printable,
     refuse_half_characters,
+    refuse_misplaced,
 )
 from heteroscope.core.files import (
     PARTIAL,
@@ -127,6 +129,7 @@ __all__ = [
     "file_checksum",
     "given_arrays",
     "halves_points",
+    "has_automatic_folds",
     "identity_key",
     "locked_folder",
     "logits",
@@ -143,6 +146,7 @@ __all__ = [
     "read_sealed",
     "read_sealed_arrays",
     "refuse_half_characters",
+    "refuse_misplaced",
     "refuse_other_settings",
     "remove_leftovers",
     "resolve_batch_size",
