@@ -81,14 +81,20 @@ SCALING_PARTS = tuple(name for name in Scaling._fields if name != "bends")
 
 
 def fit_scaling(
-    x: Float[np.ndarray, "point feature"], y: Float[np.ndarray, " point"], weight: Float[np.ndarray, " point"]
+    x: Float[np.ndarray, "point feature"],
+    y: Float[np.ndarray, " point"],
+    weight: Float[np.ndarray, " point"],
+    bend: bool = True,
 ) -> Scaling:
-    """Return the weighted means and standard deviations of inputs and targets, and the range of the inputs."""
+    """Return the weighted means and standard deviations of inputs and targets, and the range of the inputs.
+
+    With `bend`, inputs with values far from all others are bent.
+    """
     x_centre, x_scale = _moments(x, weight)
     y_centre, y_scale = (float(part[0]) for part in _moments(y[:, None], weight))
     _refuse_extremes("column {column} of the inputs", x, x_scale)
     _refuse_extremes("the target", y[:, None], np.array([y_scale]))
-    bends = fit_bends(x, weight, x_centre, x_scale)
+    bends = fit_bends(x, weight, x_centre, x_scale) if bend else None
     if bends is not None:
         x_centre, x_scale = _moments(bends.apply(x), weight)
     x_scale = np.where(x_scale > ROUNDING * np.abs(x_centre), x_scale, 1.0)
