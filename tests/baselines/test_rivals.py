@@ -1,8 +1,11 @@
 """Other libraries' models behind one call: units, early stopping and noise, on eighty rows."""
 
+import re
 import sys
+import tomllib
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -15,6 +18,7 @@ from heteroscope.baselines.rivals.peers import INSTALL, LEVELS, require
 from heteroscope.core.errors import InputError
 from heteroscope.distributions import metrics
 
+ROOT = Path(__file__).parents[2]
 #: The smallest settings with which each still learns a line; the package that it needs.
 PEERS = {
     "ngboost": rivals.NGBoostPeer(max_trees=60, random_state=0),
@@ -128,9 +132,17 @@ def test_a_gaussian_process_finds_the_noise_and_the_feature_that_does_not_matter
 
 
 @pytest.mark.parametrize("package", INSTALL)
+def test_the_extra_that_installs_a_package_exists(package):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extra = re.search(r"\[([\w-]+)\]", INSTALL[package])[1]
+    wanted = {"bde": "sklearn-contrib-bde", "treeffuser": "lightgbm"}.get(package, package.replace("_", "-"))
+    assert any(line.startswith(wanted) for line in extras[extra])
+
+
+@pytest.mark.parametrize("package", INSTALL)
 def test_a_package_that_is_missing_is_one_line_with_the_command(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=r"is not installed: pip install \"heteroscope\[\w+\]\"") as refusal:
+    with pytest.raises(InputError, match=r"is not installed: pip install \"heteroscope\[[\w-]+\]\"") as refusal:
         require(package)
     assert "\n" not in str(refusal.value)
 

@@ -72,12 +72,15 @@ def test_by_default_notes_say_which_methods_are_left_out_and_which_failed(table,
         return Broken()
 
     few = {"gp": Method(BayesianRidge), "gp2": Method(BayesianRidge, max_rows=10), "bad": Method(broken)}
-    few["lost"] = Method(BayesianRidge, package="no_such_package")
+    few["lost"] = Method(BayesianRidge, packages=("no_such_package",))
+    few["asked"] = Method(BayesianRidge, by_default=False)
     monkeypatch.setattr(methods, "METHODS", few)
+    monkeypatch.setitem(methods.INSTALL, "no_such_package", 'pip install "heteroscope[lost]"')
     result = run(table, "--target", "price", "--splits", 2, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Note: gp2 is left out: it takes at most 10 training rows, and there are 54." in result.stdout
     assert "Note: lost is left out: the package 'no_such_package' is not installed: pip install" in result.stdout
+    assert "asked" not in result.stdout, "it is neither run nor left out: it runs if it is named"
     assert "Note: bad failed on split 1: RuntimeError: no luck" in result.stdout
 
 
@@ -93,7 +96,7 @@ def test_mistakes_are_one_line(table, tmp_path):
     assert "is a file" in refused("sine", "--methods", "gp", "--out", table / "deeper")
     assert "--protocol" in refused("sine", *some, "--protocol", "mine")
     assert "use --protocol paper" in refused("sine", *some, "--protocol", "literature")
-    assert "--target y is for tables, and sine is a named set: leave it out" in refused("sine", *some, "--target", "y")
+    assert "--target y is for tables: leave it out for sine" in refused("sine", *some, "--target", "y")
     assert "did you mean 'yacht'" in refused("yatch", *some)
     assert not (tmp_path / "out").exists(), "nothing is written before the input is known to be good"
 

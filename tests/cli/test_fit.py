@@ -94,7 +94,7 @@ def test_logarithms_are_asked_for_beside_the_column_to_predict(tmp_path):
     assert model.pred_dist(model.encoder.features(table())).dist.name == "lognorm"
     assert "needs targets above 0" in refused("fit", csv(tmp_path, table()), *words)
     assert "--family student-t" in refused("fit", positive, *words, "--family", "student-t")
-    assert "leave it out" in refused("fit", positive, *words, "--rho", "0.9", "--gamma", "0.1")
+    assert "leave them out" in refused("fit", positive, *words, "--rho", "0.9", "--gamma", "0.1")
 
 
 def test_the_model_is_saved_even_if_nobody_reads(fitted, tmp_path):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from heteroscope.comparison import (
 )
 from heteroscope.comparison.leaderboard import first_rows
 from heteroscope.comparison.processor_time import processor_seconds
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.distributions import metrics
 
 SETS = ("excitation_current", "forest_fires")
@@ -159,7 +160,8 @@ def test_a_method_with_other_parameters_is_refused(tmp_path, monkeypatch):
         ("settings.json", "{", "settings.json is damaged"),
         ("settings.json", "[]", "settings.json is damaged"),
         ("excitation_current.csv", "a,b\n1,2\n", "other columns"),
-        ("excitation_current.csv", "", "no table of records"),
+        ("excitation_current.csv", "", "other columns"),
+        ("excitation_current.csv", 'check,"' + 140_000 * "x", "no table of records"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, name, text, message):
@@ -185,6 +187,42 @@ def test_the_same_fit_twice_is_refused(tmp_path):
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
     with pytest.raises(InputError, match="a method twice on one split"):
         read_leaderboard(tmp_path)
+
+
+def test_no_flipped_bit_changes_a_record_and_only_damaged_rows_are_fitted_again(tmp_path):
+    whole = extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=2, max_train=50)
+    path = tmp_path / "excitation_current.csv"
+    content, chance = path.read_bytes(), np.random.default_rng(0)
+    start = content.index(b"\n") + 1
+    whole = whole.set_index(["method", "split"])
+    for place in chance.integers(start, len(content), 100):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.integers(8)
+        path.write_bytes(damaged)
+        with pytest.warns(StoreWarning, match=r"do not have their checksum\): their fits count"):
+            found = read_leaderboard(tmp_path).set_index(["method", "split"])
+        assert 2 <= len(found) < 4
+        pd.testing.assert_frame_equal(found, whole.loc[found.index], check_dtype=False)
+    path.write_bytes(content.replace(b"ridge,0", b"ridge,9"))
+    with pytest.warns(StoreWarning, match="1 of its rows"):
+        extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=2, max_train=50)
+    again = read_leaderboard(tmp_path).set_index(["method", "split"])
+    timed = ["seconds", "processor_seconds"]
+    pd.testing.assert_frame_equal(again.drop(columns=timed), whole.drop(columns=timed))
+
+
+def test_a_table_cut_short_anywhere_keeps_its_whole_rows(tmp_path):
+    extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=1, max_train=50)
+    path = tmp_path / "excitation_current.csv"
+    content = path.read_bytes()
+    start = content.index(b"\n") + 1
+    for size in range(start, len(content), 7):
+        path.write_bytes(content[:size])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StoreWarning)
+            found = read_leaderboard(tmp_path)
+        assert len(found) == content[: size + 1].count(b"\n") - 1
+        assert found["error"].isna().all()
 
 
 def test_small_sets_keep_all_their_rows():

@@ -105,7 +105,11 @@ def test_fit_and_compare_on_the_command_line(folder, tmp_path):
     [
         (
             ("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3),
-            "leave them out for a stream",
+            "--folds is for tables: leave it out for a stream",
+        ),
+        (
+            ("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--folds", 3, "--drop", "a", "--missing", "impute"),
+            "--drop, --missing and --folds are for tables: leave them out for a stream",
         ),
         (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", 1, "--steps", 5), "set the same thing"),
         (("fit", "FOLDER", "--target", "NETSW", "--out", "m", "--epochs", -1), "--epochs must be positive"),

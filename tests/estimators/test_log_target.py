@@ -87,7 +87,7 @@ def test_all_predictions_are_one_lognormal(rows, fitted, tmp_path):
 
     loaded = load_model(save_model(fitted, tmp_path / "model"))
     np.testing.assert_array_equal(loaded.predict_parts(x), parts)
-    np.testing.assert_allclose(loaded.predict_quantiles(x, [0.1, 0.9]), fitted.predict_quantiles(x, [0.1, 0.9]))
+    np.testing.assert_array_equal(loaded.predict_quantiles(x, [0.1, 0.9]), fitted.predict_quantiles(x, [0.1, 0.9]))
     np.testing.assert_allclose(loaded.pred_dist(x).logpdf(y), forecast.logpdf(y))
     assert loaded.target_ == "log"
     np.testing.assert_array_equal(loaded.predict(x), mean, "now from its estimator")

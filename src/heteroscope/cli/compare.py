@@ -11,7 +11,7 @@ from heteroscope.cli.output_files import refuse_unwritable, write_table, write_t
 from heteroscope.cli.printing import print_cells, verbosity
 from heteroscope.cli.stream_arguments import EPOCHS, draw_test_rows, is_stream, open_stream_at, stream_settings
 from heteroscope.cli.table_features import table_options, take_table_options
-from heteroscope.core import InputError, Parameter, printable, progress_bar
+from heteroscope.core import InputError, Parameter, printable, progress_bar, refuse_misplaced
 
 if TYPE_CHECKING:
     from heteroscope.data import Stream
@@ -64,9 +64,9 @@ Examples:
 )
 @click.option(
     "--protocol",
-    type=click.Choice(["paper", "literature"]),
-    help="Share of the rows to train on: paper two thirds, literature 90 %.  [default: literature; paper for "
-    "simulated sets]",
+    type=click.Choice(["paper", "literature", "published"]),
+    help="Rows to train on: paper two thirds, literature 90 %, published the 90 % of the literature's own splits of "
+    "UCI sets.  [default: literature; paper for simulated sets]",
 )
 @click.option("--splits", "n_splits", type=int, default=20, show_default=True, help="Number of random splits.")
 @table_options
@@ -152,8 +152,7 @@ def _source_and_settings(data: str, given: dict[str, Any]) -> tuple["str | Strea
     epochs, test, hidden = (settings.pop(name) for name in ("epochs", "test", "hidden"))
     path = Path(data)
     if is_stream(path) and data not in datasets.names():
-        for option in options.given():
-            raise InputError(Parameter(option), " is for tables: leave it out for a stream")
+        refuse_misplaced([Parameter(name) for name in options.given()], "tables", "for a stream")
         target = settings.pop("target")
         stream = open_stream_at(path, target)
         settings["test"] = draw_test_rows(path, target, test, settings["seed"])

@@ -9,7 +9,7 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, terminal_width, until_reader_leaves
-from heteroscope.core import InputError, printable
+from heteroscope.core import InputError, Parameter, printable, refuse_misplaced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,12 +68,9 @@ def diagnose(
     if report is not None:
         refuse_unwritable(report)
     if forecasts.is_dir():
-        options = {**columns, "target": target, "weight": weight, "train": train, "quantile": quantiles}
-        given = [name for name, value in options.items() if value]
-        if given:
-            raise InputError(
-                f"--{given[0]} is for a table of forecasts, and {forecasts} is a model folder: leave it out"
-            )
+        options = {**columns, "target": target, "weight": weight, "train": train, "quantiles": quantiles}
+        given = [Parameter(name) for name, value in options.items() if value]
+        refuse_misplaced(given, "a table of forecasts", f"for {forecasts}, which is a model folder")
         _diagnose_model(forecasts, table, report, title)
         return
     if table is not None:

@@ -10,7 +10,7 @@ from heteroscope.cli.table_features import (
     print_notes,
     read_user_table,
 )
-from heteroscope.core import Identity, InputError, Parameter
+from heteroscope.core import Identity, InputError, Parameter, refuse_misplaced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,8 +48,7 @@ def _named_set(data: str, target: str | None, options: TableOptions) -> DiagramR
 
     if target is not None:
         raise InputError(f"--target names a column of a table, but {data} is no table file such as .csv")
-    for option in options.given():
-        raise InputError(Parameter(option), f" is for tables, and {data} is a named set: leave it out")
+    refuse_misplaced([Parameter(name) for name in options.given()], "tables", f"for {data}, which is a named set")
     split = datasets.load(data)
     x, x_test = (pd.DataFrame(x, columns=list(split.feature_names)) for x in (split.x_train, split.x_test))
     y = pd.Series(split.y_train, name=split.target_name)

@@ -22,21 +22,14 @@ from heteroscope.cli.table_features import (
     read_user_table,
     take_table_options,
 )
-from heteroscope.core import InputError, Parameter, defaults, printable
+from heteroscope.core import InputError, Parameter, defaults, printable, refuse_misplaced
 
 if TYPE_CHECKING:
     from heteroscope.data import TableEncoder
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
 
 # Parameters that only the search has.
-_SEARCH_ONLY = {
-    "conformal": "--conformal or --set-aside",
-    "search": "--search",
-    "selection": "--selection",
-    "family": "--family",
-    "target_scale": "--target-scale",
-    "cv": "--folds",
-}
+_SEARCH_ONLY = ("conformal", "set_aside", "search", "selection", "family", "target_scale", "cv")
 _EXAMPLE = """\b
 Examples:
   heteroscope fit table.csv --target price --out model
@@ -135,9 +128,9 @@ def fit(
         given["conformal"] = given.pop("set_aside")
     if (rho is None) != (gamma is None):
         raise InputError("--rho and --gamma name a point together: give both, or neither to search for it")
-    unused = [] if rho is None else [flag for name, flag in _SEARCH_ONLY.items() if name in given]
-    if unused:
-        raise InputError(f"{unused[0]} is for the search: leave it out, or leave out --rho and --gamma")
+    if rho is not None:
+        unused = [Parameter(name) for name in _SEARCH_ONLY if name in parameters and parameters[name] is not None]
+        refuse_misplaced(unused, "the search", "at a point, or leave out --rho and --gamma")
     if "target_scale" in given:
         given["target"] = given.pop("target_scale")  # --target names the column
     from heteroscope.estimators import HeteroskedasticRegressor, HeteroskedasticRegressorCV
@@ -148,8 +141,8 @@ def fit(
         refuse_unwritable(report)
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
-        for option in [*options.given(), *(["cv"] if "cv" in given else [])]:
-            raise InputError(Parameter(option), " is for tables: leave it out for a stream")
+        for_tables = [*options.given(), *(["cv"] if "cv" in given else [])]
+        refuse_misplaced([Parameter(name) for name in for_tables], "tables", "for a stream")
         stream = open_stream_at(table, target)
         settings = stream_settings(table, stream, epochs, given)
         if rho is None or gamma is None:

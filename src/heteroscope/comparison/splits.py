@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from heteroscope import datasets
-from heteroscope.core import InputError, Parameter
+from heteroscope.core import InputError, Parameter, refuse_misplaced
 from heteroscope.data import Rows, Stream, TableEncoder, read_table
-from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
+from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split, published_splits
 
 
 class StreamSplit(NamedTuple):
@@ -38,10 +38,9 @@ def make_splits(
 ) -> list[AnySplit]:
     """Return the splits of a named set or of a table file; a table is encoded anew for the training rows of each."""
     if is_named(data):
-        for name in (*choices.reading, *choices.columns):
-            raise InputError(Parameter(name), f" is for tables, and {data} is a named set: leave it out")
-        if target is not None:
-            raise InputError(Parameter("target", target), f" is for tables, and {data} is a named set: leave it out")
+        given = [Parameter(name) for name in (*choices.reading, *choices.columns)]
+        given += [] if target is None else [Parameter("target", target)]
+        refuse_misplaced(given, "tables", f"for {data}, which is a named set")
         return [*datasets.splits(str(data), protocol=protocol, n_splits=n_splits, seed=seed)]
     if target is None:
         raise InputError(f"{data} is a table: name the column to predict, such as ", Parameter("target", "price"))
@@ -49,7 +48,9 @@ def make_splits(
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     TableEncoder.fit(frame, target, **choices.columns)  # raises for a bad table, with row numbers of the whole table
-    if protocol == "literature":
+    if protocol == "published":
+        cuts = published_splits(Path(data).name, frame[target].to_numpy(dtype=float), n_splits)
+    elif protocol == "literature":
         cuts = list(literature_splits(len(frame), n_splits, seed))
     else:
         cuts = [paper_split(len(frame), seed + k) for k in range(n_splits)]

@@ -25,6 +25,7 @@ from heteroscope.core.errors import (
     error_text,
     printable,
     refuse_half_characters,
+    refuse_misplaced,
 )
 from heteroscope.core.files import (
     PARTIAL,
@@ -145,6 +146,7 @@ __all__ = [
     "read_sealed",
     "read_sealed_arrays",
     "refuse_half_characters",
+    "refuse_misplaced",
     "refuse_other_settings",
     "remove_leftovers",
     "resolve_batch_size",

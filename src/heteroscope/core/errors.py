@@ -109,6 +109,27 @@ def refuse_half_characters(names: Iterable[object]) -> None:
             raise InputError(f"the name {printable(str(name), 60)!r} holds bytes that are no text: rename the column")
 
 
+def refuse_misplaced(options: Sequence[Parameter], belong: str, place: str) -> None:
+    """Raise an `InputError` that names all options at once that are for something else than what was given.
+
+    Parameters
+    ----------
+    options : sequence of Parameter
+        Options that were given and do not belong; nothing is raised if there are none.
+    belong : str
+        What they are for, such as "tables".
+    place : str
+        What was given instead, with a preposition, such as "for a stream".
+    """
+    if not options:
+        return
+    *others, last = options
+    listed = [part for option in others[:-1] for part in (option, ", ")]
+    listed += [others[-1], " and "] if others else []
+    verb, them = ("are", "them") if others else ("is", "it")
+    raise InputError(*listed, last, f" {verb} for {belong}: leave {them} out {place}")
+
+
 def check_positive_integer(name: str, value: object, least: int = 1) -> int:
     """Return `value` as an int of at least `least` (1 or 0); raise an `InputError` that names the parameter if not."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

@@ -14,8 +14,9 @@ from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
 
 if TYPE_CHECKING:
     from heteroscope.data.date_columns import Dates
+    from heteroscope.data.excel_tables import require_openpyxl
     from heteroscope.data.table_encoder import Missing, TableEncoder
-    from heteroscope.data.table_files import EXTENSIONS, is_table, read_table, require_openpyxl
+    from heteroscope.data.table_files import EXTENSIONS, is_table, read_table
     from heteroscope.data.table_look import look_at_table
 
 __all__ = [
@@ -60,7 +61,7 @@ _HOMES = {
     "is_table": "heteroscope.data.table_files",
     "look_at_table": "heteroscope.data.table_look",
     "read_table": "heteroscope.data.table_files",
-    "require_openpyxl": "heteroscope.data.table_files",
+    "require_openpyxl": "heteroscope.data.excel_tables",
 }
 
 

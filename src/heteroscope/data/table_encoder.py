@@ -16,7 +16,6 @@ from heteroscope.data.column_encoders import (
     Column,
     NumericColumn,
     Unknown,
-    common_sign,
     finite_numbers,
     fit_column,
     is_identifier,
@@ -24,6 +23,7 @@ from heteroscope.data.column_encoders import (
 )
 from heteroscope.data.column_words import ColumnError, listing, refuse_missing
 from heteroscope.data.date_columns import CYCLES, DateColumn, Dates, Kind
+from heteroscope.data.text_numbers import common_sign
 
 #: What to do with missing values of a feature: refuse them, or fill them with the median or most frequent category.
 Missing: TypeAlias = Literal["refuse", "impute"]

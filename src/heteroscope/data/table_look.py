@@ -54,19 +54,20 @@ def _target(name: str, x: Float64[np.ndarray, "row feature"], y: Float64[np.ndar
     if different <= FEW_VALUES and len(y) >= ENOUGH_ROWS:
         yield f"the target {name!r} has only {different} different values: they are predicted as numbers, not classes"
         return
-    low, high = Rows(x, y, np.ones(len(y))).target_fences()
-    wild = (y < low) | (y > high)
+    long_tail = y.min() > 0 and _skewness(y) > max(SKEWED, 2.0 * abs(_skewness(np.log(y))))
+    scaled = np.log(y) if long_tail else y
+    low, high = Rows(x, scaled, np.ones(len(y))).target_fences()
+    wild = (scaled < low) | (scaled > high)
     if wild.any():
         first = int(wild.argmax())
         yield (
             f"{wild.sum()} of {len(y)} targets lie far from the others, such as {y[first]:.6g} in row {first + 1}: "
             "check them; models are trained without them, intervals are calibrated with them"
         )
-    kept = y[~wild]
-    if len(kept) >= 3 and kept.min() > 0 and _skewness(kept) > max(SKEWED, 2.0 * abs(_skewness(np.log(kept)))):
+    if long_tail:
         yield (
-            f"the target {name!r} has a long upper tail (half of the rows are below {np.median(kept):.4g}, the largest "
-            f"is {kept.max():.4g}): its logarithm is more even and may be predicted better"
+            f"the target {name!r} has a long upper tail (half of the rows are below {np.median(y):.4g}, the largest is "
+            f"{y.max():.4g}): its logarithm is more even and may be predicted better; the search tries both"
         )
 
 
