@@ -4,6 +4,7 @@ Tables of accuracy agree with the scores of the single fits in `benchmarks/recor
 """
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -11,6 +12,8 @@ import pandas as pd
 import pytest
 
 import heteroscope
+from heteroscope.baselines import BASELINES
+from heteroscope.baselines import METHODS as ALL_METHODS
 from heteroscope.comparison import summary
 from heteroscope.core import defaults
 
@@ -109,3 +112,12 @@ def test_table_of_methods_is_that_of_the_records(name):
         assert int(fits) == scores["fits"]
         assert nll == f"{scores['nll']:.3g} ± {scores['nll_sd']:.2g}"
         assert difference == ("" if method == "ours" else f"{scores['nll_difference']:+.2f} ± {scores['nll_se']:.2f}")
+
+
+def test_table_of_rivals_is_that_of_the_methods(monkeypatch):
+    page = (ROOT / "docs" / "compare.md").read_text()
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    make_methods = import_module("make_methods")
+    table = page.split("<!-- begin rivals -->")[1].split("<!-- end rivals -->")[0]
+    assert table.strip() == make_methods.rivals()
+    assert {"ours", *BASELINES, *make_methods.RIVALS} == set(ALL_METHODS)
