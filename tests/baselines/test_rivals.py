@@ -3,11 +3,11 @@
 import re
 import sys
 import tomllib
-import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,7 +31,7 @@ PEERS = {
     "crepes": rivals.ConformalCatBoostPeer(max_trees=200, n_jobs=1, random_state=0),
     "stochtree": rivals.BARTPeer(n_samples=100, burn_in=20, n_trees=20, n_variance_trees=5, n_jobs=1, random_state=0),
     "bde": rivals.BDEPeer(n_members=2, hidden=(8,), epochs=200, warmup_steps=200, n_samples=200, random_state=0),
-    "pytabkit": rivals.RealMLPPeer(n_folds=2, n_epochs=30, n_jobs=1, random_state=0),
+    "pytabkit": rivals.RealMLPPeer(n_folds=2, n_epochs=100, n_jobs=1, random_state=0),
     "pytabkit.models": rivals.TabMPeer(n_folds=2, n_epochs=30, n_jobs=1, random_state=0),
     "treeffuser": rivals.TreeffuserPeer(n_draws=50, max_trees=50, n_jobs=1, random_state=0),
 }
@@ -49,25 +49,22 @@ def line(n, seed=0):
     return x, 500 + 30 * x[:, 0] + 5 * random.normal(size=n)
 
 
-def fitted(name):
-    with warnings.catch_warnings():
-        if name not in ("catboost", "sklearn", "sklearn.ensemble"):
-            warnings.simplefilter("ignore")  # those of other libraries about their own dependencies
-        return PEERS[name].fit(*line(80))
+def marks(name):
+    """Skip a rival whose package is missing; ignore what other libraries warn of about their own dependencies."""
+    skip = pytest.mark.skipif(not installed(name), reason=f"{name} is not installed: {INSTALL.get(name)}")
+    strict = name in ("catboost", "sklearn", "sklearn.gaussian_process", "sklearn.ensemble")
+    return [skip] if strict else [skip, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(
-            name,
-            marks=pytest.mark.skipif(not installed(name), reason=f"{name} is not installed: {INSTALL.get(name)}"),
-        )
-        for name in PEERS
-    ],
-)
+@pytest.fixture(scope="module", autouse=True)
+def other_libraries_write_jax_as_they_like():
+    with jax.numpy_rank_promotion("allow"):
+        yield
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=marks(name)) for name in PEERS])
 def peer(request):
-    return request.param, fitted(request.param)
+    return request.param, PEERS[request.param].fit(*line(80))
 
 
 def test_the_forecast_is_in_the_targets_units_and_beats_the_constant_model(peer):

@@ -131,7 +131,8 @@ def write_model_report(model: Any, encoder: Any, frame: "pd.DataFrame | None", p
     if frame is not None:
         from heteroscope.cli.table_features import named_features
 
-        rows = {"X": named_features(encoder, frame), "y": encoder.targets(frame)}
+        y, weight = encoder.known_targets(frame)
+        rows = {"X": named_features(encoder, frame), "y": y, "sample_weight": weight}
     write_fit_report(explain(model, **rows, target_name=encoder.target, columns=columns), path, title=title)
 
 

@@ -15,7 +15,7 @@ from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
 if TYPE_CHECKING:
     from heteroscope.data.date_columns import Dates
     from heteroscope.data.excel_tables import require_openpyxl
-    from heteroscope.data.table_encoder import Missing, TableEncoder
+    from heteroscope.data.table_encoder import Missing, TableEncoder, rows_with_target
     from heteroscope.data.table_files import EXTENSIONS, is_table, read_table
     from heteroscope.data.table_look import look_at_table
 
@@ -49,6 +49,7 @@ __all__ = [
     "refuse_changed_files",
     "repack",
     "require_openpyxl",
+    "rows_with_target",
     "survey_stream",
 ]
 
@@ -62,6 +63,7 @@ _HOMES = {
     "look_at_table": "heteroscope.data.table_look",
     "read_table": "heteroscope.data.table_files",
     "require_openpyxl": "heteroscope.data.excel_tables",
+    "rows_with_target": "heteroscope.data.table_encoder",
 }
 
 

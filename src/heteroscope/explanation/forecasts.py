@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from heteroscope.core import InputError
-from heteroscope.distributions import frozen, interval_levels
+from heteroscope.distributions import QuantileForecast, frozen, interval_levels
 from heteroscope.explanation.calibration import calibration, held_out_forecasts
 from heteroscope.explanation.fit_explanation import Explanation
 from heteroscope.explanation.model_card import ModelCard, limits_of_evidence, versions
@@ -165,6 +165,10 @@ def _read(
         low, high = (_column(f"{prefix}{name}", given[name], n) for name in ("lower", "upper"))
         width = float(np.diff(ndtri(interval_levels(coverage)))[0])
         return targets, _gaussian(prefix, (low + high) / 2, (high - low) / width, "upper - lower")
+    if forms == {"quantiles"}:
+        levels = list(given["quantiles"])
+        columns = [_column(f"{prefix}quantile {level}", given["quantiles"][level], n) for level in levels]
+        return targets, QuantileForecast(levels, np.stack(columns, axis=1))
     if forms == {"forecast"}:
         if len(np.atleast_1d(given["forecast"].mean())) != n:
             raise InputError(f"{prefix}forecast has {len(np.atleast_1d(given['forecast'].mean()))} rows and y has {n}")
