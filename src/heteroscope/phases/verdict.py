@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats.distributions import rv_frozen
 
 from heteroscope.distributions import frozen, log_moments, lognormal_moments, metrics
 
@@ -321,7 +320,7 @@ def judge_forecast(
     )
 
 
-def _scores(y: Float[np.ndarray, " held"], forecast: rv_frozen, weight: Float[np.ndarray, " held"]) -> Scores:
+def _scores(y: Float[np.ndarray, " held"], forecast: Any, weight: Float[np.ndarray, " held"]) -> Scores:
     """Return the scores of one model's distribution."""
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
     error = metrics.mean_mse(y, forecast, sample_weight=weight)
