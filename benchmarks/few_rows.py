@@ -20,7 +20,7 @@ from scipy import stats
 
 from heteroscope import HeteroskedasticRegressorCV, metrics
 
-DRAWS, N_TEST = 6, 2000
+DRAWS, N_TEST = 3, 2000
 RECORDS = Path(__file__).parent / "records" / "few_rows"
 SIZES = (12, 20, 30)
 
@@ -92,11 +92,11 @@ def main() -> None:
     folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or RECORDS)
     folder.mkdir(parents=True, exist_ok=True)
     lines = records(int(os.environ.get("HETEROSCOPE_DRAWS", DRAWS)), folder / "few_rows.csv")
-    print(
-        "## Few rows\n\n| table | rows | inputs | fits | 90 % intervals hold | least | NLL | of a constant Gaussian |"
-    )
+    print("## Few rows\n\n| table | rows | inputs | fits | 90 % intervals hold | least | NLL | constant Gaussian |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for (n_rows, n_inputs, kind), own in lines.groupby(["n_rows", "n_inputs", "kind"]):
-        coverage = f"{own['coverage'].mean():.0%} | {own['coverage'].min():.0%}"
+    groups = [((n, k, kind), own) for (n, k, kind), own in lines.groupby(["n_rows", "n_inputs", "kind"])]
+    groups += [((n, k, "all of these"), own) for (n, k), own in lines.groupby(["n_rows", "n_inputs"])]
+    for (n_rows, n_inputs, kind), own in sorted(groups, key=lambda group: group[0][:2]):
+        coverage = f"{own['coverage'].mean():.0%} | {own['coverage'].min():.0%}".replace("%", " %")
         scores = f"{own['nll'].mean():.2f} | {own['constant_nll'].mean():.2f}"
         print(f"| {kind} | {n_rows} | {n_inputs} | {len(own)} | {coverage} | {scores} |")

@@ -5,8 +5,8 @@
 Targets: `target="auto"` beside "none" on sets whose targets are positive and skewed. Inputs: columns with far outlying
 values bent (`heteroscope.data.bends`) or straight, on sets that have such columns, and on two made-up tables, lognormal
 inputs with sigma 3 and inputs of which 1 % are a hundred times as large. At most 600 training rows, 2,000 test rows;
-HETEROSCOPE_SPLITS sets the number of splits. Every fit is a line of `benchmarks/records/skewed` or, with
-HETEROSCOPE_FOLDER, of a file there; a second run resumes the first.
+HETEROSCOPE_SETS names tables, HETEROSCOPE_SPLITS sets the number of splits. Every fit is a line of
+`benchmarks/records/skewed` or, with HETEROSCOPE_FOLDER, of a file there; a second run resumes the first.
 """
 
 import os
@@ -62,24 +62,26 @@ def fit(name: str, split: int, before: bool) -> dict[str, float | int | str]:
     }
 
 
-def records(n_splits: int, path: Path) -> pd.DataFrame:
-    """Fit what the file lacks; return its lines."""
+def records(names: list[str], n_splits: int, path: Path) -> pd.DataFrame:
+    """Fit what the file lacks; return the lines of these tables."""
     lines = pd.read_csv(path).to_dict("records") if path.exists() else []
     done = {(line["table"], line["split"], line["before"]) for line in lines}
     for split in range(n_splits):
-        for name in (*INPUTS, *TARGETS):
+        for name in names:
             for before in (True, False):
                 if (name, split, int(before)) not in done:
                     lines.append(fit(name, split, before))
                     pd.DataFrame(lines).to_csv(path, index=False, float_format="%.6g")
-    return pd.DataFrame(lines)
+    found = pd.DataFrame(lines)
+    return found[found["table"].isin(names) & (found["split"] < n_splits)]
 
 
 def main() -> None:
     """Print one row per table: averages before and after."""
     folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or RECORDS)
     folder.mkdir(parents=True, exist_ok=True)
-    lines = records(int(os.environ.get("HETEROSCOPE_SPLITS", SPLITS)), folder / "skewed.csv")
+    names = os.environ.get("HETEROSCOPE_SETS", ",".join((*INPUTS, *TARGETS))).split(",")
+    lines = records(names, int(os.environ.get("HETEROSCOPE_SPLITS", SPLITS)), folder / "skewed.csv")
     print("## Skewed inputs and targets\n")
     print("| table | fits | NLL before, after | CRPS | R² | 90 % intervals hold | chosen |")
     print("|---|---:|---:|---:|---:|---:|---|")
