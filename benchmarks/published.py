@@ -18,7 +18,7 @@ import pandas as pd
 from heteroscope import HeteroskedasticRegressorCV, datasets, metrics
 from heteroscope.comparison.processor_time import processor_seconds
 
-SETS = "yacht:20,housing:20,concrete:20,wine:20,power:5"
+SETS = "yacht:20,housing:10,concrete:10"
 RECORDS = Path(__file__).parent / "records" / "published"
 SCORES = ("nll", "crps", "rmse", "coverage", "coverage_surest", "coverage_least_sure")
 

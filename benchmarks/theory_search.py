@@ -47,7 +47,7 @@ class RandomPoint(HeteroskedasticRegressorCV):
 
 
 def main() -> None:
-    """Fit what is not on record, and print the table."""
+    """Fit what is not on record, and print both tables."""
     path = Path(os.environ.get("HETEROSCOPE_RECORDS", RECORDS))
     wanted = os.environ.get("HETEROSCOPE_SETS", ",".join((*simulated.PROCESSES, *UCI_FOUR, *OTHERS))).split(",")
     methods = os.environ.get("HETEROSCOPE_METHODS", ",".join(METHODS)).split(",")
@@ -56,7 +56,7 @@ def main() -> None:
             for method in methods:
                 if not _known(path, name, number, method):
                     _add(path, _fit(name, number, method))
-    print(table(pd.read_csv(path)))
+    print_tables(pd.read_csv(path))
 
 
 def _known(path: Path, name: str, number: int, method: str) -> bool:
@@ -155,10 +155,63 @@ def _sample(name: str) -> Sample:
     return Sample(name, values[:, :-1], values[:, -1], features, "y", "")
 
 
-def table(rows: pd.DataFrame) -> str:
-    """Return one line per set: shares of steps and seconds, and differences of NLL to the default search."""
-    lines = ["| set | rows | splits | steps | CPU seconds | NLL, default | theory - default | random - default |"]
-    return "\n".join(lines)
+def compared(records: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per set and method other than the default, with averages over the splits that both have.
+
+    Shares are sums over sums; `regret` is the NLL minus the default's, and `error` its standard error over splits.
+    """
+    fits = records.assign(fit_steps=records["search_steps"] + records["final_steps"]).set_index(["set", "split"])
+    default = fits[fits["method"] == "default"]
+    found = []
+    for method in METHODS[1:]:
+        own = fits[fits["method"] == method]
+        for name in own.index.unique("set"):
+            both = own.loc[[name]].index.intersection(default.index)
+            if not len(both):
+                continue
+            one, other = own.loc[both], default.loc[both]
+            row = {"set": name, "method": method, "rows": int(one["n_train"].iloc[0]), "splits": len(both)}
+            for column in ("search_steps", "fit_steps", "cpu_seconds"):
+                row[column] = one[column].sum() / other[column].sum()
+            regret = one["nll"] - other["nll"]
+            row |= {"default_nll": other["nll"].mean(), "regret": regret.mean(), "error": regret.sem()}
+            row |= {"seconds": one["cpu_seconds"].mean(), "default_seconds": other["cpu_seconds"].mean()}
+            found.append(row)
+    return pd.DataFrame(found)
+
+
+def print_tables(records: pd.DataFrame) -> None:
+    """Print a table of groups of sets, and one of all sets."""
+    found = compared(records).set_index(["method", "set"])
+    theory, random = found.loc["theory"], found.loc["random"]
+    groups = {"simulated": simulated.PROCESSES, "UCI four": UCI_FOUR, "other tables": OTHERS}
+    print(
+        "| sets | search steps, of the default's | steps with the final fit | processor seconds | mean regret, theory "
+        "| random point |\n|---|---:|---:|---:|---:|---:|"
+    )
+    for title, names in (*groups.items(), ("all", found.index.unique("set"))):
+        kept = [name for name in names if name in theory.index and name in random.index]
+        one = theory.loc[kept]
+        shares = " | ".join(f"{one[column].mean():.0%}" for column in ("search_steps", "fit_steps", "cpu_seconds"))
+        regrets = " | ".join(f"{r['regret'].mean():+.3f} ± {r['regret'].sem():.3f}" for r in (one, random.loc[kept]))
+        print(f"| {title} ({len(kept)}) | {shares.replace('%', ' %')} | {regrets} |")
+    print(
+        "\n| set | training rows | splits | search steps | with the final fit | seconds: default, theory "
+        "| NLL, default | theory - default | random - default |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )
+    for name in (name for names in groups.values() for name in names if name in theory.index and name in random.index):
+        one = theory.loc[name]
+        shares = " | ".join(f"{one[column]:.0%}".replace("%", " %") for column in ("search_steps", "fit_steps"))
+        regrets = " | ".join(_with_error(row.loc[name]) for row in (theory, random))
+        print(
+            f"| {name} | {one['rows']:.0f} | {one['splits']:.0f} | {shares} | {one['default_seconds']:.1f}, "
+            f"{one['seconds']:.1f} | {one['default_nll']:.2f} | {regrets} |"
+        )
+
+
+def _with_error(row: pd.Series) -> str:
+    """Return a regret, with its standard error if there are several splits."""
+    return f"{row['regret']:+.3f}" + (f" ± {row['error']:.3f}" if row["splits"] > 1 else "")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,15 @@ def test_scores_are_those_of_scipy_and_scikit_learn():
     assert found.over_homoskedastic.error == pytest.approx(stats.sem(difference, ddof=0))
 
 
+def test_a_difference_that_does_not_matter_is_no_reason_for_care():
+    even = MEAN + 0.5 * np.random.default_rng(1).normal(size=N)
+    for wave, trust in ((0.11, Trust.YES), (0.5, Trust.CARE)):
+        found = judge(even, MEAN, 0.5 * np.exp(wave * np.sin(50 * X)), *CONSTANT)
+        assert found.over_homoskedastic.nats < 0
+        assert found.trust == trust
+        assert ("one constant std scores better" in reasons(found)) == (trust == Trust.CARE)
+
+
 #: What is wrong, its predictions, the trust that they deserve, and words of the reason.
 WRONG = {
     "std 1.7 times too small": ({"std": STD / 1.7}, Trust.NO, "hold only"),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from heteroscope import datasets
 from heteroscope.core import InputError, Parameter, refuse_misplaced
-from heteroscope.data import Rows, Stream, TableEncoder, read_table
+from heteroscope.data import Rows, Stream, TableEncoder, read_table, rows_with_target
 from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split, published_splits
 
 
@@ -48,6 +48,7 @@ def make_splits(
     if protocol not in get_args(Protocol):
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     TableEncoder.fit(frame, target, **choices.columns)  # raises for a bad table, with row numbers of the whole table
+    frame = rows_with_target(frame, target)
     if protocol == "published":
         cuts = published_splits(Path(data).name, frame[target].to_numpy(dtype=float), n_splits)
     elif protocol == "literature":

@@ -21,6 +21,7 @@ OUTLIER = 6.0  # |y - mean| / std of a row that is named
 DECISIVE = 0.5  # share of the squared score from which single rows decide a fit...
 UNUSUAL = 4.0  # ... if they are also missed by so many std: among few rows, ordinary ones have large shares
 MOST_NAMED = 5  # rows that are named
+NEGLIGIBLE = 0.01  # nats per row: what a std costs that is 10 % too large or too small everywhere
 PARTS = 4  # of the rows by predicted std, whose coverage is counted apart
 
 
@@ -176,21 +177,26 @@ class Verdict(NamedTuple):
 
     def _reasons_of_scores(self) -> list[Reason]:
         """Return which simpler model does as well or better."""
-        scores = f"NLL {self.ours.nll:.3g} against {{:.3g}}"
         if self.over_constant.clearly_negative:
-            text = f"a constant model scores better ({scores.format(self.constant.nll)})"
+            text = f"a constant model scores better ({self._nll_against(self.constant)})"
             return [Reason(Trust.NO, text)]
         found = []
         if self.ours.rmse > self.constant.rmse:
             text = f"a constant mean has a smaller error (RMSE {self.ours.rmse:.3g} against {self.constant.rmse:.3g})"
             found.append(Reason(Trust.CARE, text))
         if not self.over_constant.clear:
-            text = f"a constant model scores as well ({scores.format(self.constant.nll)})"
+            text = f"a constant model scores as well ({self._nll_against(self.constant)})"
             found.append(Reason(Trust.CARE, text))
-        if self.over_homoskedastic.nats < -2 * self.over_homoskedastic.error:
-            text = f"the same mean with one constant std scores better ({scores.format(self.homoskedastic.nll)})"
+        if self.over_homoskedastic.nats < -max(2 * self.over_homoskedastic.error, NEGLIGIBLE):
+            text = f"the same mean with one constant std scores better ({self._nll_against(self.homoskedastic)})"
             found.append(Reason(Trust.CARE, text))
         return found
+
+    def _nll_against(self, other: Scores) -> str:
+        """Return our NLL beside another model's, with as many digits as tell them apart."""
+        ours, theirs = self.ours.nll, other.nll
+        digits = next((n for n in (3, 4, 5) if f"{ours:.{n}g}" != f"{theirs:.{n}g}"), 3)
+        return f"NLL {ours:.{digits}g} against {theirs:.{digits}g}"
 
 
 def percent(share: float) -> str:
