@@ -71,12 +71,28 @@ def fit(name: str) -> dict[str, object]:
     return line
 
 
-def polynomial_rmse(name: str = "excitation_current", degree: int = 6) -> float:
-    """Return the RMSE of a polynomial in the first two columns, fitted to all rows."""
-    rows = datasets.sources.sample(name)
-    features = PolynomialFeatures(degree).fit_transform(StandardScaler().fit_transform(rows.x[:, :2]))
-    residual = rows.y - features @ np.linalg.lstsq(features, rows.y, rcond=None)[0]
-    return float(np.sqrt(np.mean(residual**2)))
+def least_squares_rmse(features: np.ndarray, y: np.ndarray) -> float:
+    """Return the RMSE of a linear model with a constant, fitted to all rows."""
+    whole = np.column_stack([np.ones(len(y)), features])
+    return float(np.sqrt(np.mean((y - whole @ np.linalg.lstsq(whole, y, rcond=None)[0]) ** 2)))
+
+
+def smooth_and_stepped() -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the RMSE of a smooth function and of one with steps, of excitation current and of apartments.
+
+    Excitation current: a polynomial of degree 6 in Iy and PF; a constant per value of Iy plus one per value of PF.
+    Apartments: a linear model with a polynomial of degree 10 in the year; the linear model with two steps in the year.
+    """
+    rows = datasets.sources.sample("excitation_current")
+    inputs = rows.x[:, :2]
+    polynomial = PolynomialFeatures(6, include_bias=False).fit_transform(StandardScaler().fit_transform(inputs))
+    values = np.column_stack([column[:, np.newaxis] == np.unique(column)[1:] for column in inputs.T])
+    current = least_squares_rmse(polynomial, rows.y), least_squares_rmse(values, rows.y)
+    rows = datasets.sources.sample("apartments")
+    year = StandardScaler().fit_transform(rows.x[:, :1])
+    polynomial = np.column_stack([rows.x, *(year**k for k in range(2, 11))])
+    steps = np.column_stack([rows.x, rows.x[:, 0] >= 1936, rows.x[:, 0] >= 1996])
+    return current, (least_squares_rmse(polynomial, rows.y), least_squares_rmse(steps, rows.y))
 
 
 def main() -> None:
@@ -93,4 +109,8 @@ def main() -> None:
     for line in lines:
         cells = [value if isinstance(value, str) else f"{value:.3g}" for value in line.values()]
         print(f"| {' | '.join(cells)} |")
-    print(f"\nExcitation current: a polynomial of degree 6 leaves an RMSE of {polynomial_rmse():.3f}.")
+    (current, current_steps), (apartments, apartments_steps) = smooth_and_stepped()
+    print(
+        f"\nRMSE of smooth functions and of steps: excitation current {current:.3f} and {current_steps:.3f}, ", end=""
+    )
+    print(f"apartments {apartments:.0f} and {apartments_steps:.0f}.")
