@@ -161,11 +161,15 @@ class Loaded:
         return table if alphas else list(table.T)
 
 
+class GatedError(Exception):
+    """An error of a package's own, as TabPFN raises."""
+
+
 class Weightless(Loaded):
     """The same without weights."""
 
     def fit(self, x, y):
-        raise RuntimeError("Failed to download\nmodel from hub. Set a token.")
+        raise GatedError("Failed to download\nmodel from hub. Set a token.")
 
 
 FOUNDATION = {
@@ -195,8 +199,6 @@ def test_networks_without_their_weights_say_so_in_one_line(package, monkeypatch)
     module = ModuleType(package)
     setattr(module, name, Weightless)
     monkeypatch.setitem(sys.modules, package, module)
-    with pytest.raises(
-        InputError, match=r"could not load its weights \(Failed to download model .*set model_path"
-    ) as no:
+    with pytest.raises(InputError, match=r"could not be fitted \(.*Failed to download model .*set model_path") as no:
         peer().fit(*line(20))
     assert "\n" not in str(no.value)

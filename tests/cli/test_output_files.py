@@ -38,7 +38,7 @@ def test_a_table_comes_back(tmp_path, table, end):
 def test_a_full_disk_leaves_the_old_table_and_is_told_with_its_name(tmp_path, table, end):
     path = tmp_path / f"t{end}"
     path.write_text("old")
-    with small_disk(2000), pytest.raises(OSError, match="large|space|writing") as told:
+    with small_disk(2000), pytest.raises(OSError, match=r"large|space|writing") as told:
         write_table(table, path)
     assert told.value.filename == str(path) or "writing" in str(told.value)
     assert path.read_text() == "old"

@@ -129,6 +129,19 @@ def test_each_form_of_forecasts_has_a_verdict_a_report_and_curves_of_calibration
     assert "form of the forecasts" in found.report(tmp_path / "page.html").read_text()
 
 
+def test_quantiles_and_samples_are_judged_as_such():
+    true = stats.norm(MEAN, STD)
+    levels = np.linspace(0.02, 0.98, 49)
+    for given in (
+        {"quantiles": {level: true.ppf(level) for level in levels}},
+        {"samples": MEAN[:, np.newaxis] + STD[:, np.newaxis] * np.random.default_rng(3).normal(size=(N, 400))},
+    ):
+        found = diagnose(Y, **given)
+        assert found.verdict.ours.crps == pytest.approx(diagnose(Y, MEAN, STD).verdict.ours.crps, rel=0.02)
+        assert found.verdict.trust == "yes"
+        assert diagnose(Y, **given, train={"y": Y, **given}).phase == "S"
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
@@ -145,6 +158,9 @@ def test_each_form_of_forecasts_has_a_verdict_a_report_and_curves_of_calibration
         ({"mean": MEAN, "std": STD, "train": {"mean": MEAN, "std": STD}}, "train lacks 'y'"),
         ({"mean": MEAN, "std": STD, "train": {"y": Y, "sigma": STD}}, "train has 'sigma'"),
         ({"mean": MEAN, "std": STD, "train": {"y": Y, "mean": MEAN}}, "train forecasts are described by mean"),
+        ({"quantiles": {0.5: MEAN}}, "quantiles has 1 level"),
+        ({"quantiles": {0.1: MEAN, 0.5: MEAN[:-1]}}, r"quantile 0.5 has the shape \(599,\)"),
+        ({"samples": np.ones((5, 3))}, "samples must be finite numbers of 600 rows"),
         ({"forecast": stats.norm(MEAN[:5], 1.0)}, "forecast has 5 rows and y has 600"),
     ],
 )

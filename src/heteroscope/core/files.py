@@ -80,7 +80,12 @@ def open_regular(path: Path, most_bytes: int) -> Iterator[BufferedReader]:
 
     A pipe would wait for ever, and a device such as /dev/zero never ends.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer does not wait
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer does not wait
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DamageError(f"{path.name} is a link that leads to itself") from error
+        raise
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
         os.close(descriptor)
