@@ -15,37 +15,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from heteroscope import HeteroskedasticRegressorCV, metrics
+from heteroscope import HeteroskedasticRegressorCV, datasets, metrics
 from heteroscope.comparison.processor_time import processor_seconds
-from heteroscope.comparison.published_splits import check_order, power_in_published_order, published_indices
-from heteroscope.datasets.sources import sample
 
-SETS = "yacht:20,housing:20,concrete:20,wine:20,power:5"
+SETS = "yacht:20,housing:10,concrete:10"
 RECORDS = Path(__file__).parent / "records" / "published"
 SCORES = ("nll", "crps", "rmse", "coverage", "coverage_surest", "coverage_least_sure")
 
 
-def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return inputs and target of a set, in the published order of its rows."""
-    if name == "power":
-        table = power_in_published_order()
-        return table[:, :-1], table[:, -1]
-    rows = sample(name)
-    check_order(name, rows.y)
-    return rows.x, rows.y
-
-
 def fit(name: str, number: int) -> dict[str, float | int]:
     """Fit one published split; return its line."""
-    x, y = rows_of(name)
-    training, test = published_indices(len(y), number + 1)[number]
+    split = datasets.splits(name, protocol="published", n_splits=number + 1)[number]
     clock, start = time.perf_counter(), processor_seconds()
-    model = HeteroskedasticRegressorCV(random_state=number, n_jobs=1).fit(x[training], y[training])
+    model = HeteroskedasticRegressorCV(random_state=number, n_jobs=1).fit(split.x_train, split.y_train)
     seconds, processor = time.perf_counter() - clock, processor_seconds() - start
-    scores = metrics.evaluate(y[test], model.pred_dist(x[test]))
-    lower, upper = model.predict_interval(x[test])
-    inside = (y[test] >= lower) & (y[test] <= upper)
-    quarters = np.array_split(np.argsort(model.predict(x[test], return_std=True)[1], kind="stable"), 4)
+    scores = metrics.evaluate(split.y_test, model.pred_dist(split.x_test))
+    lower, upper = model.predict_interval(split.x_test)
+    inside = (split.y_test >= lower) & (split.y_test <= upper)
+    quarters = np.array_split(np.argsort(model.predict(split.x_test, return_std=True)[1], kind="stable"), 4)
     return {
         "split": number,
         **{score: scores[score] for score in ("nll", "crps", "rmse")},

@@ -6,12 +6,15 @@ Tables of accuracy agree with the scores of the single fits in `benchmarks/recor
 import re
 from pathlib import Path
 
-import make_printed  # of docs/, see pyproject.toml
+import make_methods  # of docs/, see pyproject.toml
+import make_printed
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import heteroscope
+from heteroscope.baselines import BASELINES
+from heteroscope.baselines import METHODS as ALL_METHODS
 from heteroscope.comparison import summary
 from heteroscope.core import defaults
 
@@ -152,3 +155,10 @@ def test_every_table_of_numbers_is_made_by_a_script(page):
         if block is None and heading not in BY_HAND
     ]
     assert by_hand == []
+
+
+def test_table_of_rivals_is_that_of_the_methods():
+    page = (ROOT / "docs" / "compare.md").read_text()
+    table = page.split("<!-- begin rivals -->")[1].split("<!-- end rivals -->")[0]
+    assert table.strip() == make_methods.rivals()
+    assert {"ours", *BASELINES, *make_methods.RIVALS} == set(ALL_METHODS)

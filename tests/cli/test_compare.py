@@ -1,5 +1,8 @@
 """`heteroscope compare`: tables on screen and on disk, notes, and mistakes in one line."""
 
+import subprocess
+import sys
+import time
 from functools import partial
 
 import click
@@ -114,3 +117,49 @@ def test_the_default_folder_is_named_after_the_data(table, monkeypatch, tmp_path
     assert str(seen["out"]) == "houses-compare"
     assert seen["methods"] is None
     assert seen["n_splits"] == comparison.N_SPLITS
+
+
+SIX = "ngboost,catboost,gp-matern,quantile-boosting,quantile-forest,conformal-catboost"
+RIVALS = """
+import sys
+from heteroscope.baselines import methods, rivals
+from heteroscope.cli import main
+
+small = {{
+    "ngboost": rivals.NGBoostPeer(max_trees=10),
+    "catboost": rivals.CatBoostPeer(max_trees=10),
+    "gp-matern": rivals.GaussianProcessPeer(kernel="matern", n_restarts=0),
+    "quantile-boosting": rivals.QuantileBoostingPeer(max_trees=5),
+    "quantile-forest": rivals.QuantileForestPeer(n_trees=10),
+    "conformal-catboost": rivals.ConformalCatBoostPeer(max_trees=10),
+}}
+methods.METHODS |= {{name: methods.Method(lambda peer=peer: peer) for name, peer in small.items()}}
+words = "compare sine cubic curve --methods {methods} --splits 2 --jobs 1 --out".split()
+sys.argv = ["heteroscope", *words, {out!r}]
+main()
+"""
+
+
+def test_six_rivals_on_three_sets_in_one_command_lose_at_most_one_fit_to_a_kill(tmp_path):
+    pytest.importorskip("quantile_forest")
+    out = tmp_path / "out"
+    words = [sys.executable, "-W", "ignore", "-c", RIVALS.format(methods=SIX, out=str(out))]
+    victim = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 200
+        while len(list(out.glob("*/records/*.json"))) < 16 and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        victim.kill()
+        victim.wait()
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*/records/*.json")}
+    assert 16 <= len(before) < 36, "it was killed in the second set"
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    for name in ("sine", "cubic", "curve"):
+        records = pd.read_csv(out / name / "records.csv")
+        assert sorted(records["method"]) == sorted(2 * SIX.split(","))
+        assert records["error"].isna().all()
+        assert records["crps"].notna().all()
+    assert (out / "summary.md").read_text().count("# ") >= 3

@@ -312,12 +312,15 @@ def test_standings_rank_the_methods_that_have_most_sets_and_compare_with_the_fir
     assert found.pairs["crps"].loc["rival", "median_difference"] == pytest.approx(
         found.pairs["nll"].loc["rival", "median_difference"]
     ), "CRPS is exp(NLL) here, and its logarithm is compared"
-    row = found.sets.loc["b"]
+    row = found.sets["nll"].loc["b"]
     gap = np.array([1.0 - 2.0, 1.5 - 2.3])
     assert (row["rival"], row["splits"]) == ("rival", 2)
     assert row["difference"] == pytest.approx(gap.mean())
     share = 100 / 1100
     assert row["standard_error"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 2 + share / (1 - share)))
+    assert found.sets["crps"].loc["b", ["difference", "detectable"]].tolist() == pytest.approx(
+        row[["difference", "detectable"]].tolist()
+    )
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(gap.mean()) / row["standard_error"], 1))
     assert found.methods.loc["ours", ["fits", "failed", "sets"]].to_dict() == {"fits": 5, "failed": 1, "sets": 3}
     assert found.methods.loc["rival", "processor_seconds"] == 3.0
@@ -325,7 +328,7 @@ def test_standings_rank_the_methods_that_have_most_sets_and_compare_with_the_fir
 
 def test_the_share_of_test_rows_counts_rows_that_were_left_out_of_the_training():
     board = {name: {"diamonds": values["a"]} for name, values in BOARD.items()}
-    found = standings(made_up(board, n_test=5394)).sets.loc["diamonds"]
+    found = standings(made_up(board, n_test=5394)).sets["nll"].loc["diamonds"]
     gap = np.array([2.0 - 1.0, 2.2 - 1.4])
     assert found["standard_error"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 2 + 1 / 9))
 
@@ -339,6 +342,8 @@ def test_the_page_has_every_method_and_set_and_tells_the_losses():
     assert tables["losses"].splitlines() == ["- **b**. NLL: rival -0.900; CRPS: rival -58.5%"]
     (line,) = [line for line in tables["sets"].splitlines() if line.startswith("| b |")]
     assert "| **1.25** |" in line
+    (line,) = [line for line in tables["sets_crps"].splitlines() if line.startswith("| b |")]
+    assert "| 1.00 | **0.41** |" in line, "its average CRPS (e + e^1.5) / 2 is 0.41 of ours, (e^2 + e^2.3) / 2"
     for name, table in tables.items():
         widths = {line.count("|") for line in table.splitlines() if line.startswith("|")}
         assert len(widths) == (name != "losses")
@@ -351,7 +356,7 @@ def test_without_the_first_method_or_any_record_there_is_one_line():
         standings(made_up(BOARD), first="gp")
     with pytest.raises(InputError, match="no record of these sets"):
         standings(made_up(BOARD), sets=["z"])
-    assert list(standings(made_up(BOARD), sets=["a", "b"]).sets.index) == ["a", "b"]
+    assert list(standings(made_up(BOARD), sets=["a", "b"]).sets["nll"].index) == ["a", "b"]
 
 
 def test_records_of_the_repository_are_whole_and_of_known_sets_and_methods(tmp_path):

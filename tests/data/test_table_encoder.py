@@ -4,13 +4,14 @@ import datetime
 import decimal
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from heteroscope.core.errors import InputError, TableError
-from heteroscope.data.table_encoder import TableEncoder
+from heteroscope.data.table_encoder import TableEncoder, rows_with_target
 
 Y = [1.0, 2.0, 3.0, 4.0]
 
@@ -171,7 +172,7 @@ def test_more_categories_than_allowed_are_refused_unless_told():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1.0, None, 2.0, 3.0], "column 'y' has 1 missing values, the first in row 2: drop those rows"),
+        ([None, None, None, None], "column 'y' has 4 missing values, the first in row 1: drop those rows"),
         ([1.0, np.inf, 2.0, 3.0], "infinite"),
         (["low", "high", "low", "high"], "column 'y' must hold numbers and has 'low' in row 1"),
         ([True, False, True, False], "the target 'y' holds bool, not numbers"),
@@ -181,6 +182,17 @@ def test_more_categories_than_allowed_are_refused_unless_told():
 def test_target_must_be_finite_numbers_even_if_gaps_are_imputed(values, message):
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "y": values})
     refused(lambda: TableEncoder.fit(frame, "y", missing="impute"), message)
+
+
+def test_rows_without_a_target_keep_their_places_with_weight_zero():
+    frame = table(a=[1, 2, 3, 4]).assign(y=[None, 5.0, 6.0, None])
+    encoder = TableEncoder.fit(frame, "y")
+    y, weight = encoder.known_targets(frame)
+    np.testing.assert_array_equal(weight, [0, 1, 1, 0])
+    np.testing.assert_array_equal(y[[1, 2]], [5, 6])
+    assert np.isfinite(y).all()
+    assert encoder.known_targets(rows_with_target(frame, "y"))[1] is None
+    refused(lambda: encoder.targets(frame), "2 missing values, the first in row 1: drop those rows")
 
 
 def test_absent_target_lists_the_columns_and_suggests_one():
@@ -231,7 +243,7 @@ def test_all_problems_of_a_table_are_told_at_once_with_the_choices_that_settle_t
         note=["a good one", "so so", "very bad", "never again"],
         slip=[1.0, np.inf, 2.0, 3.0],
         fine=[1, 2, 3, 5],
-    ).assign(y=[1.0, None, 2.0, 3.0])
+    ).assign(y=[1.0, np.inf, 2.0, 3.0])
     with pytest.raises(TableError) as caught:
         TableEncoder.fit(frame, "y")
     error = pickle.loads(pickle.dumps(caught.value))
@@ -239,13 +251,16 @@ def test_all_problems_of_a_table_are_told_at_once_with_the_choices_that_settle_t
     assert head == "the table has 6 problems:"
     for text, words in zip(
         problems,
-        ["'y' has 1 missing", "'a' has 1 mis", "'day' has 1", "'day' holds dates", "'note'", "inf"],
+        ["'y' has 1 inf", "'a' has 1 mis", "'day' has 1", "'day' holds dates", "'note'", "inf"],
         strict=True,
     ):
         assert words in text
-    assert choices == "to use it as it is: missing='impute' dates='days' drop=['note']"
+    others = "missing='impute' dates='days' drop=['note', 'slip']"
+    assert choices == f"correct what is wrong, and settle the rest with: {others}"
     assert str(error).count("(6)") == 1
     assert "\n" not in str(error)
+    with pytest.raises(TableError, match=re.escape(f"to use it as it is: {others.replace(' d', ', d')}")):
+        TableEncoder.fit(frame.assign(y=Y), "y")
     settled = frame.assign(y=Y, slip=1.5)
     encoder = TableEncoder.fit(settled, "y", missing="impute", dates="days", drop=["note"])
     assert encoder.feature_names == ("a", "day=days", "fine")

@@ -86,7 +86,7 @@ def test_codes_with_leading_zeros_stay_text_and_numbers_do_not(tmp_path):
 
 @pytest.mark.parametrize("last", ["7", "007", '"007"'])
 def test_a_code_is_found_however_far_down(tmp_path, monkeypatch, last):
-    monkeypatch.setattr("heteroscope.data.table_files._CHUNK_ROWS", 10)
+    monkeypatch.setattr("heteroscope.data.text_tables._CHUNK_ROWS", 10)
     frame = read_table(write(tmp_path, "a,b\n" + "10,1.5\n" * 100 + f"{last},2\n"))
     assert frame["a"].iloc[-1] == (7 if last == "7" else "007")
     assert frame["b"].iloc[-1] == 2.0
@@ -143,23 +143,70 @@ def test_dates_and_text_with_points_leave_decimal_commas_alone(tmp_path):
         ("", "is empty"),
         (" \n\n", "is empty"),
         ("a,b\n", "column names but no rows"),
-        ("a,b,a\n1,2,3\n", "more than one column called 'a'"),
-        ("a,,c\n1,2,3\n", "no name for column 2"),
         ("1.5,2\n3,4\n5,6\n", "numbers for column names"),
         ("a,b\n1,2,3\n", "2 column names but 3 values"),
-        ("a,b\n1,2\n3,4,5\n", "not a regular CSV table"),
+        ("a,b\n1,2\n3,4,5\n", r"not a regular CSV table \(line 3 has 3 values, and there are 2 columns\)"),
         ('a,b\n1,2\n"3,4\n', "not a regular CSV table"),
         ("a,b,c\n1,2,3\n4,5,6\n7,8", "is truncated: its last line has 2 of 3 values"),
-        ("a,b\nZürich,1\n".encode("latin-1"), r"not UTF-8 text \(byte 0xfc"),
-        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8 text"),
+        (b"a,b\nZ\x81rich,1\n", r"is no text \(byte 0x81\)"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "is no text"),
     ],
 )
 def test_damaged_csv_is_refused_on_one_line(tmp_path, content, message):
     refused(write(tmp_path, content), message)
 
 
-def test_bytes_that_are_not_utf8_are_found_far_down(tmp_path):
-    refused(write(tmp_path, b"a,b\n" + b"1,2\n" * 100_000 + b"\xfc,2\n"), "not UTF-8")
+def test_other_encodings_are_read_windows_with_a_warning(tmp_path):
+    text = "Straße,b\n" + "1,2\n" * 100_000 + "3,Zürich\n"
+    utf = read_table(write(tmp_path, text))
+    pd.testing.assert_frame_equal(read_table(write(tmp_path, text.encode("utf-16"))), utf)
+    with pytest.warns(TableWarning, match="not UTF-8 text and is read as Windows-1252"):
+        found = read_table(write(tmp_path, text.encode("cp1252")))
+    pd.testing.assert_frame_equal(found, utf)
+
+
+def test_repeated_and_absent_names_become_those_of_pandas_with_a_warning(tmp_path):
+    path = write(tmp_path, "a,b,,a,,a\n1,2,3,4,,6\n1,2,3,4,,6\n")
+    with pytest.warns(TableWarning) as warned:
+        found = read_table(path)
+    assert found.columns.tolist() == ["a", "b", "Unnamed: 2", "a.1", "a.2"]
+    assert set(found.columns) < set(pd.read_csv(path).columns)
+    assert found.to_numpy().tolist() == [[1, 2, 3, 4, 6]] * 2
+    assert [str(one.message).split(": ", 1)[1] for one in warned] == [
+        "the later ones are called 'a.1', 'a.2'",
+        "they are called 'Unnamed: 2'",
+    ]
+
+
+@pytest.mark.parametrize("above", ["Report\n", "# exported, by me\n# in 2024\n", "Report;1\n\n"])
+def test_lines_above_the_names_are_left_out_with_a_warning(tmp_path, above):
+    for separator in ";|\t":
+        rows = "size,town,price\n1,x,2\n3,y,4\n".replace(",", separator)
+        with pytest.warns(TableWarning, match="above the column names 'size', 'town', 'price'"):
+            found = read_table(write(tmp_path, above.replace(";", separator) + rows))
+        assert found["price"].tolist() == [2, 4]
+
+
+def test_numbers_are_found_whatever_people_write_for_gaps_and_thousands(tmp_path):
+    rows = [
+        "gap;german;signed;plain;swiss;word",
+        "1,5;1.234,50;1.234,50 €;1.5.2024;1'200;-",
+        "-;-;0,25 €;2.5.2024;15;a",
+        "n.a.;12;-;3.5.2024;2'300'400,5;b",
+    ]
+    found = read_table(write(tmp_path, "\n".join(rows)))
+    np.testing.assert_array_equal(found["gap"], [1.5, np.nan, np.nan])
+    np.testing.assert_array_equal(found["german"], [1234.5, np.nan, 12])
+    assert found["signed"].fillna("gap").tolist() == ["1234.50 €", "0.25 €", "gap"]
+    assert found["plain"].tolist() == ["1.5.2024", "2.5.2024", "3.5.2024"]
+    np.testing.assert_array_equal(found["swiss"], [1200, 15, 2300400.5])
+    assert found["word"].tolist() == ["-", "a", "b"]
+
+
+@pytest.mark.parametrize(("cells", "is_number"), [(["1,234", "5,678"], False), (["1,234,567", "8,901"], True)])
+def test_commas_are_thousands_only_where_they_can_be_nothing_else(tmp_path, cells, is_number):
+    found = read_table(write(tmp_path, "a,b\n" + "".join(f'"{cell}",1\n' for cell in cells)))["a"]
+    assert found.tolist() == ([float(cell.replace(",", "")) for cell in cells] if is_number else cells)
 
 
 def test_parquet_cut_short_is_refused(tmp_path):
@@ -235,17 +282,19 @@ def test_excel_labels_empty_columns_and_headers(tmp_path):
     pd.DataFrame(rows).to_excel(tmp_path / "t.xlsx", index=False, header=False)
     found = read_table(tmp_path / "t.xlsx")
     assert (list(found.columns), list(found.index)) == (["a", "b"], ["u", "v"])
-    pd.DataFrame([["a", "a"], [1, 2]]).to_excel(tmp_path / "twice.xlsx", index=False, header=False)
-    refused(tmp_path / "twice.xlsx", "more than one column called 'a'")
-    pd.DataFrame([["a", None], [1, 2]]).to_excel(tmp_path / "nameless.xlsx", index=False, header=False)
-    refused(tmp_path / "nameless.xlsx", "no name for column 2")
+    rows = [["Report", None, None, None], ["a", "a", None, "gap"], [1, 2, 5, "-"], [3, 4, 6, 7]]
+    pd.DataFrame(rows).to_excel(tmp_path / "twice.xlsx", index=False, header=False)
+    with pytest.warns(TableWarning, match="the first line above|more than once|without a name"):
+        found = read_table(tmp_path / "twice.xlsx")
+    assert found.columns.tolist() == ["a", "a.1", "Unnamed: 2", "gap"]
+    np.testing.assert_array_equal(found.to_numpy(float), [[1, 2, 5, np.nan], [3, 4, 6, 7]])
     pd.DataFrame([["a", "b"]]).to_excel(tmp_path / "rows.xlsx", index=False, header=False)
     refused(tmp_path / "rows.xlsx", "no rows")
     refused(write(tmp_path, b"PK\x03\x04 not a workbook", "cut.xlsx"), "not a whole Excel file")
 
 
 def test_without_openpyxl_one_line_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr("heteroscope.data.table_files.find_spec", lambda _: None)
+    monkeypatch.setattr("heteroscope.data.excel_tables.find_spec", lambda _: None)
     refused(write(tmp_path, "x", "t.xlsx"), r'needs openpyxl: pip install "heteroscope\[excel\]", or use a \.csv file')
 
 

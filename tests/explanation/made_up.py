@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from heteroscope.data.scaling import Scaling
 from heteroscope.explanation import (
+    EffectCurve,
     Explanation,
     Inputs,
     ModelCard,
@@ -76,9 +77,18 @@ def path(n=7, chosen=4):
     return xr.Dataset({k: ("point", v) for k, v in columns.items()}, attrs={"chosen": chosen, "loss": "NLL"})
 
 
-def explanation(target="price [EUR]", names=NAMES, columns=COLUMNS, std_factor=1.0):
+def many_categories(n=30):
+    """The effect of an input with so many categories, the last of which has the highest mean."""
+    names, mean = np.array([f"a town with a long name {k}" for k in range(n)]), np.linspace(1.0, 4.0, n)
+    return EffectCurve("town", names, mean, mean - 0.5, mean + 0.5, 0.1 * mean, 0.05 * mean, 0.2 * mean)
+
+
+def explanation(target="price [EUR]", names=NAMES, columns=COLUMNS, std_factor=1.0, lognormal=False):
     """Everything that a page shows; `std_factor` spoils the forecasts."""
-    model, rows = ensemble(), inputs()
+    model = ensemble()
+    if lognormal:
+        model = model._replace(scaling=model.scaling._replace(y_centre=1.0, y_scale=0.4), lognormal=True)
+    rows = inputs(model=model)
     groups = group_features(names, columns)
     rows = rows._replace(groups=groups)
     prediction = model.predict(rows.x)

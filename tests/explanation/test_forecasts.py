@@ -6,6 +6,7 @@ from scipy import stats
 
 from heteroscope import diagnose
 from heteroscope.core.errors import InputError
+from heteroscope.distributions import QuantileForecast, SampleForecast
 from heteroscope.phases import Trust, observe, observe_held_out
 from heteroscope.phases.labels import label
 
@@ -98,6 +99,49 @@ def test_frozen_distributions_keep_their_own_tails():
     assert found.verdict.ours.nll == pytest.approx(-stats.t(6.0, MEAN, STD).logpdf(Y).mean())
 
 
+LEVELS = np.arange(1, 20) / 20
+
+
+def test_quantiles_are_judged_by_the_distribution_through_them():
+    columns = {float(level): MEAN + STD * stats.norm.ppf(level) for level in LEVELS}
+    found = diagnose(Y, quantiles=columns)
+    through = QuantileForecast(list(columns), np.stack(list(columns.values()), axis=1))
+    assert found.verdict.ours.nll == pytest.approx(-through.logpdf(Y).mean())
+    assert found.verdict.trust == diagnose(Y, MEAN, STD).verdict.trust
+    with pytest.raises(InputError, match=r"quantile 0.5 has the shape \(599,\)"):
+        diagnose(Y, quantiles=columns | {0.5: MEAN[1:]})
+
+
+@pytest.mark.parametrize("form", [stats.norm, QuantileForecast, SampleForecast])
+def test_each_form_of_forecasts_has_a_verdict_a_report_and_curves_of_calibration(form, tmp_path):
+    draws = MEAN[:, np.newaxis] + STD[:, np.newaxis] * np.random.default_rng(5).normal(size=(N, 200))
+    forecast = {
+        stats.norm: lambda: stats.norm(MEAN, STD),
+        QuantileForecast: lambda: QuantileForecast(LEVELS, np.quantile(draws, LEVELS, axis=1).T),
+        SampleForecast: lambda: SampleForecast(draws),
+    }[form]()
+    found = diagnose(Y, forecast=forecast)
+    gaussian = diagnose(Y, MEAN, STD)
+    assert found.verdict.trust == gaussian.verdict.trust
+    assert found.verdict.ours.crps == pytest.approx(gaussian.verdict.ours.crps, rel=0.03)
+    difference = found.explanation.calibration - gaussian.explanation.calibration
+    assert abs(difference["observed"]).max() < 0.05
+    assert "form of the forecasts" in found.report(tmp_path / "page.html").read_text()
+
+
+def test_quantiles_and_samples_are_judged_as_such():
+    true = stats.norm(MEAN, STD)
+    levels = np.linspace(0.02, 0.98, 49)
+    for given in (
+        {"quantiles": {level: true.ppf(level) for level in levels}},
+        {"samples": MEAN[:, np.newaxis] + STD[:, np.newaxis] * np.random.default_rng(3).normal(size=(N, 400))},
+    ):
+        found = diagnose(Y, **given)
+        assert found.verdict.ours.crps == pytest.approx(diagnose(Y, MEAN, STD).verdict.ours.crps, rel=0.02)
+        assert found.verdict.trust == "yes"
+        assert diagnose(Y, **given, train={"y": Y, **given}).phase == "S"
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
@@ -114,6 +158,9 @@ def test_frozen_distributions_keep_their_own_tails():
         ({"mean": MEAN, "std": STD, "train": {"mean": MEAN, "std": STD}}, "train lacks 'y'"),
         ({"mean": MEAN, "std": STD, "train": {"y": Y, "sigma": STD}}, "train has 'sigma'"),
         ({"mean": MEAN, "std": STD, "train": {"y": Y, "mean": MEAN}}, "train forecasts are described by mean"),
+        ({"quantiles": {0.5: MEAN}}, "quantiles has 1 level"),
+        ({"quantiles": {0.1: MEAN, 0.5: MEAN[:-1]}}, r"quantile 0.5 has the shape \(599,\)"),
+        ({"samples": np.ones((5, 3))}, "samples must be finite numbers of 600 rows"),
         ({"forecast": stats.norm(MEAN[:5], 1.0)}, "forecast has 5 rows and y has 600"),
     ],
 )

@@ -13,7 +13,7 @@ from heteroscope.datasets.simulated import field_draw
 from heteroscope.diagrams.theory import field_diagram
 from heteroscope.explanation import Explanation
 from heteroscope.report import write_fit_report, write_report
-from tests.explanation.made_up import explanation
+from tests.explanation.made_up import explanation, many_categories
 from tests.report.made_up import COARSE, EVIL, network_diagram, unfinished, with_columns
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -48,7 +48,7 @@ def pages(diagrams: dict[str, xr.Dataset], tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="session")
 def explanations() -> dict[str, Explanation]:
-    """By the name of their page: a fit, a std that is too small, forecasts alone, names that try to run, no rows."""
+    """By the name of their page: a fit, a std that is too small, forecasts alone, evil names, no rows, and others."""
     names = [EVIL, "</script><img src=x onerror=alert(3)>", "a", "b", "a column with a long name " * 4]
     fit = explanation()
     unknown = replace(fit.diagnosis, verdict=None, answer=("Can they be trusted? Not known.",))
@@ -57,6 +57,8 @@ def explanations() -> dict[str, Explanation]:
         "narrow": explanation(std_factor=0.3),
         "forecasts": fit._replace(path=None, importance=None, slopes=None, effects=(), far=None),
         "evil fit": explanation(EVIL, names, {name: [name] for name in names}),
+        "logarithms": explanation(lognormal=True),
+        "categories": fit._replace(effects=[many_categories(), *fit.effects]),
         "no rows": fit._replace(rows=None, calibration=None, missed=(), diagnosis=unknown),
     }
 

@@ -122,6 +122,28 @@ def test_effects_of_numbers_are_lines_and_of_categories_dots(visit, explanations
     assert {"red", "green"} <= set(colour.locator("text").all_text_contents())
 
 
+def test_of_many_categories_those_with_the_highest_and_lowest_mean_are_lines_with_names(visit):
+    page = visit("categories")
+    drawings = page.locator("#effects .effect").first.locator("svg")
+    for drawing in drawings.all():
+        assert drawing.locator(".accent-dot").count() == 24
+        dots = drawing.locator(".accent-dot title").all_text_contents()
+        assert [dots[k].split(":")[0][-2:].strip() for k in (0, 11, 12, 23)] == ["29", "18", "11", "0"]
+    places = drawings.first.locator(".accent-dot").evaluate_all("all => all.map(dot => +dot.getAttribute('cx'))")
+    assert np.all(np.diff(places) < 0)
+
+
+def test_forecasts_of_a_logarithm_are_drawn_as_such(visit, explanations):
+    page, rows = visit("logarithms"), explanations["logarithms"].rows
+    residual = np.log(rows["y"].values) - rows["log_mean"].values
+    for panel, across in enumerate((np.log(rows["mean"].values), rows["log_std"].values)):
+        dots = page.locator("#residuals .dots").nth(panel).locator("circle")
+        for axis, values in (("cx", across), ("cy", -residual)):
+            drawn = dots.evaluate_all(f"all => all.map(dot => +dot.getAttribute('{axis}'))")
+            assert np.corrcoef(drawn, values)[0, 1] > 0.9999
+    assert "residual of log price [EUR]" in page.locator("#residuals text").all_text_contents()
+
+
 def test_the_search_shows_its_points_in_the_colour_of_their_phase(visit, explanations):
     page, path = visit("fit"), explanations["fit"].path
     points = page.locator("#path .point")

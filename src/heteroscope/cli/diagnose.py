@@ -9,9 +9,11 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, terminal_width, until_reader_leaves
-from heteroscope.core import InputError, Parameter, printable, refuse_misplaced
+from heteroscope.cli.table_features import named_features, read_user_table
+from heteroscope.core import InputError, Parameter, TableError, printable, refuse_misplaced
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 _EXAMPLE = """\b
@@ -20,6 +22,7 @@ Examples:
   heteroscope diagnose new.csv --target y --mean m --std s --train train.csv --report page.html
   heteroscope diagnose forecasts.csv --target y --lower low --upper high --coverage 0.9
   heteroscope diagnose forecasts.csv --target y --quantile 0.05=q05 --quantile 0.5=q50 --quantile 0.95=q95
+  heteroscope diagnose forecasts.csv --target y --samples draw_
   heteroscope diagnose model --table table.csv --report page.html
 """
 _COLUMN_OPTIONS = ("mean", "std", "lower", "upper")
@@ -36,6 +39,7 @@ _COLUMN_OPTIONS = ("mean", "std", "lower", "upper")
 @click.option(
     "--quantile", "quantiles", multiple=True, help="A probability and the column of this quantile, such as 0.05=q05."
 )
+@click.option("--samples", metavar="PREFIX", help="How the names of columns of draws begin, such as draw_.")
 @click.option("--weight", help="A column of weights of the rows.")
 @click.option(
     "--train",
@@ -50,6 +54,7 @@ def diagnose(
     target: str | None,
     coverage: float,
     quantiles: tuple[str, ...],
+    samples: str | None,
     weight: str | None,
     train: Path | None,
     table: Path | None,
@@ -61,14 +66,21 @@ def diagnose(
     """Judge FORECASTS of new rows: can they be trusted, and is their std real or memorised?
 
     FORECASTS is a table of rows that the forecasting model was not trained on, with what happened and what was
-    predicted: by any model, of any library. Give --mean and --std, or --lower and --upper, or --quantile several times.
-    Or it is the folder of a model that `heteroscope fit` has written: then its own held-out rows are shown, and with
-    --table what drives its mean and its std.
+    predicted: by any model, of any library; - reads it from standard input. Give --mean and --std, or --lower and
+    --upper, or --quantile several times, or --samples. Or it is the folder of a model that `heteroscope fit` has
+    written: then its own held-out rows are shown, and with --table what drives its mean and its std.
     """
     if report is not None:
         refuse_unwritable(report)
     if forecasts.is_dir():
-        options = {**columns, "target": target, "weight": weight, "train": train, "quantiles": quantiles}
+        options = {
+            **columns,
+            "target": target,
+            "weight": weight,
+            "train": train,
+            "quantiles": quantiles,
+            "samples": samples,
+        }
         given = [Parameter(name) for name, value in options.items() if value]
         refuse_misplaced(given, "a table of forecasts", f"for {forecasts}, which is a model folder")
         _diagnose_model(forecasts, table, report, title)
@@ -77,16 +89,15 @@ def diagnose(
         raise InputError(f"--table is for a model folder, and {forecasts} is not one: leave it out")
     if target is None:
         raise InputError("--target is missing: name the column with what happened")
-    from heteroscope.data import read_table
     from heteroscope.explanation import diagnose as diagnose_forecasts
 
-    named = {name: column for name, column in columns.items() if column is not None}
+    named = {name: column for name, column in {"y": target, **columns, "sample_weight": weight}.items() if column}
     levels = _quantile_columns(quantiles)
+    training = {name: column for name, column in named.items() if name != "sample_weight"}
     found = diagnose_forecasts(
-        **_forecast(read_table(forecasts), forecasts, target, named, levels),
+        **_forecast(forecasts, named, levels, samples),
         coverage=coverage,
-        sample_weight=None if weight is None else _numbers(read_table(forecasts), forecasts, weight),
-        train=None if train is None else _forecast(read_table(train), train, target, named, levels),
+        train=None if train is None else _forecast(train, training, levels, samples),
         target_name=target,
     )
     if report is not None:
@@ -129,9 +140,8 @@ def write_model_report(model: Any, encoder: Any, frame: "pd.DataFrame | None", p
     columns = {column.name: list(column.feature_names) for column in encoder.columns}
     rows: dict[str, Any] = {}
     if frame is not None:
-        from heteroscope.cli.table_features import named_features
-
-        rows = {"X": named_features(encoder, frame), "y": encoder.targets(frame)}
+        y, weight = encoder.known_targets(frame)
+        rows = {"X": named_features(encoder, frame), "y": y, "sample_weight": weight}
     write_fit_report(explain(model, **rows, target_name=encoder.target, columns=columns), path, title=title)
 
 
@@ -155,22 +165,43 @@ def _quantile_columns(quantiles: Sequence[str]) -> dict[float, str]:
 
 
 def _forecast(
-    frame: "pd.DataFrame", path: Path, target: str, columns: Mapping[str, str], quantiles: Mapping[float, str]
+    path: Path, columns: Mapping[str, str], quantiles: Mapping[float, str], samples: str | None
 ) -> dict[str, Any]:
-    """Return the arguments of `heteroscope.diagnose` that describe the forecasts of a table."""
-    found: dict[str, Any] = {"y": _numbers(frame, path, target)}
-    found |= {name: _numbers(frame, path, column) for name, column in columns.items()}
+    """Return the arguments of `heteroscope.diagnose` that columns of a table hold, by their names there."""
+    frame = read_user_table(path, {})
+    draws = [] if samples is None else [str(name) for name in frame if str(name).startswith(samples)]
+    if samples is not None and not draws:
+        raise InputError(f"{path} has no column that begins with {samples!r}: choose among {_names(frame)}")
+    _refuse_columns(frame, path, [*columns.values(), *quantiles.values(), *draws])
+    found: dict[str, Any] = {name: _numbers(frame[column]) for name, column in columns.items()}
     if quantiles:
-        found["quantiles"] = {level: _numbers(frame, path, column) for level, column in quantiles.items()}
+        found["quantiles"] = {level: _numbers(frame[column]) for level, column in quantiles.items()}
+    if samples is not None:
+        found["samples"] = frame[draws].to_numpy(dtype=float)
     return found
 
 
-def _numbers(frame: "pd.DataFrame", path: Path, column: str) -> Any:
-    """Return a column of numbers; raise an `InputError` that names the columns if it is absent or holds others."""
+def _refuse_columns(frame: "pd.DataFrame", path: Path, columns: Sequence[str]) -> None:
+    """Raise an `InputError` that names all columns which are absent or hold no numbers."""
     import pandas as pd
 
-    if column not in frame:
-        raise InputError(f"{path} has no column {column!r}: choose one of {', '.join(map(repr, frame.columns))}")
-    if not pd.api.types.is_numeric_dtype(frame[column]):
-        raise InputError(f"the column {column!r} of {path} holds no numbers: name another, or correct it")
-    return frame[column].to_numpy(dtype=float)
+    problems = []
+    for column in columns:
+        if column not in frame:
+            problems.append(InputError(f"there is no column {column!r}: choose among {_names(frame)}"))
+        elif not pd.api.types.is_numeric_dtype(frame[column]):
+            problems.append(InputError(f"column {column!r} holds no numbers: name another, or correct it"))
+    if len(problems) > 1:
+        raise TableError(str(path), problems, ())
+    if problems:
+        raise InputError(f"{path}: {problems[0]}")
+
+
+def _names(frame: "pd.DataFrame") -> str:
+    """Return the names of at most 20 columns as text."""
+    more = f" and {len(frame.columns) - 20} more" if len(frame.columns) > 20 else ""
+    return f"{', '.join(map(repr, frame.columns[:20]))}{more}"
+
+
+def _numbers(column: "pd.Series") -> "np.ndarray":
+    return column.to_numpy(dtype=float)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from heteroscope.cli.printing import terminal_width
 from heteroscope.cli.table_features import (
     TableOptions,
     fit_encoder,
@@ -61,14 +62,16 @@ def _table_rows(path: Path, target: str | None, options: TableOptions) -> Diagra
 
     from heteroscope import datasets
     from heteroscope.core import table_file
+    from heteroscope.data import rows_with_target
 
     if target is None:
         raise InputError(f"{path} is a table: name the column to predict with --target")
     frame = read_user_table(path, options.reading)
     fit_encoder(frame, target, options.columns)  # raises for a bad table, with row numbers of the whole table
+    frame = rows_with_target(frame, target)
     training, test = (frame.iloc[rows] for rows in datasets.paper_split(len(frame)))
     encoder = fit_encoder(training, target, {**options.columns, "unknown": "zeros"})
-    print_notes(encoder)
+    print_notes(encoder, terminal_width())
     y, y_test = (pd.Series(encoder.targets(part), name=target) for part in (training, test))
     identity = table_file(path, target=target, protocol="paper", seed=0, **options.identity())
     return DiagramRows(named_features(encoder, training), y, named_features(encoder, test), y_test, path.stem, identity)

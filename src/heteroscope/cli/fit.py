@@ -156,11 +156,11 @@ def fit(
     frame = read_user_table(table, options.reading)
     encoder = fit_encoder(frame, target, options.columns)
     print_look(frame, encoder, terminal_width())
-    features, y = named_features(encoder, frame), encoder.targets(frame)
+    features, (y, weight) = named_features(encoder, frame), encoder.known_targets(frame)
     if rho is None or gamma is None:
-        model = HeteroskedasticRegressorCV(**given).fit(features, y)
+        model = HeteroskedasticRegressorCV(**given).fit(features, y, weight)
     else:
-        model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y)
+        model = HeteroskedasticRegressor(rho, gamma, **given).fit(features, y, weight)
     _save_and_print(model, out, encoder, whole_path, report)
 
 
@@ -190,7 +190,7 @@ def _save_and_print(
         if conformal is not None:
             click.echo(textwrap.fill(f"Note: {conformal.text()}.", terminal_width(), break_on_hyphens=False))
         if encoder is not None:
-            print_notes(encoder)
+            print_notes(encoder, terminal_width())
         click.echo(f"The model is in {printable(str(out))}")
         if report is not None:
             click.echo(f"The report is {printable(str(report))}")

@@ -1,15 +1,17 @@
 """Click commands that report every error as one line on standard error, `Error: ...`, with a non-zero exit code.
 
-Only several problems of one table are several lines.
+Only several problems of one table are a list, wrapped at the width of the terminal.
 """
 
 import difflib
 import io
 import os
 import shlex
+import shutil
 import sys
+import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -19,7 +21,7 @@ from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
 from heteroscope.core import InputError, Parameter, TableError, printable
 
 _MOST_CHARACTERS = 1000  # of an error or warning
-_MOST_LINES = 20  # of the problems of one table
+_MOST_ITEMS = 20  # of the problems of one table
 # Hide joblib's warning that it misses the files of killed workers after Ctrl-C.
 _HIDDEN_WARNING = "ignore:resource_tracker:UserWarning"
 
@@ -101,7 +103,7 @@ class OneLineCommand(click.Command):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except TableError as error:
-            raise _ManyLines(error.lines(_OptionNames(ctx), " ")) from error
+            raise _ManyLines(error, _OptionNames(ctx)) from error
         except InputError as error:
             raise click.ClickException(_one_line(error.message(_OptionNames(ctx)))) from error
         except ValueError as error:  # such as scikit-learn's about its input
@@ -120,13 +122,18 @@ class OneLineCommand(click.Command):
 
 
 class _ManyLines(click.ClickException):
-    """Several problems: a heading, one line each, and perhaps what settles them."""
+    """Several problems of a table: a heading, an item each, and perhaps the options that settle them on one line."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        head, *others = map(_one_line, lines)
-        hidden = len(others) - _MOST_LINES
-        shown = others if hidden <= 0 else [*others[: _MOST_LINES - 1], f"and {hidden} more", others[-1]]
-        self.lines = [f"Error: {head}", *(f"  {line[:1].upper()}{line[1:]}" for line in shown)]
+    def __init__(self, error: TableError, spell: Callable[[Parameter], str]) -> None:
+        head, *items = map(_one_line, error.lines(spell, " "))
+        options = [f"{text[:1].upper()}{text[1:]}" for text in items[len(error.problems) :]]
+        items = items[: len(error.problems)]
+        hidden = len(items) - _MOST_ITEMS
+        if hidden > 1:
+            items = [*items[:_MOST_ITEMS], f"and {hidden} more"]
+        width = shutil.get_terminal_size((80, 24)).columns
+        wrapped = [textwrap.fill(f"- {item}", width, subsequent_indent="  ", break_on_hyphens=False) for item in items]
+        self.lines = [f"Error: {head}", *wrapped, *options]
         super().__init__("\n".join(self.lines))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from heteroscope.core import InputError
+from heteroscope.core import InputError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 STANDARD_INPUT = "-"
+_LONGEST_NOTE = 2000  # characters
 _READING = [
     click.option("--decimal", help="Decimal sign of a text file: a point or a comma.  [default: found in the file]"),
     click.option("--thousands", help="What separates thousands in a text file's numbers.  [default: nothing]"),
@@ -148,10 +149,10 @@ def print_look(frame: "pd.DataFrame", encoder: "TableEncoder", width: int) -> No
         click.echo(textwrap.fill(f"- {text}.", width, subsequent_indent="  ", break_on_hyphens=False), err=True)
 
 
-def print_notes(encoder: "TableEncoder") -> None:
+def print_notes(encoder: "TableEncoder", width: int) -> None:
     """Print what the encoder does to the columns of a table."""
     for note in encoder.notes:
-        click.echo(f"Note: {note}.")
+        click.echo(textwrap.fill(printable(f"Note: {note}.", _LONGEST_NOTE), width, break_on_hyphens=False))
 
 
 def named_features(encoder: "TableEncoder", frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -49,15 +49,20 @@ class TableError(InputError):
     problems : sequence of InputError
         What is wrong with it.
     cures : sequence of Parameter
-        Choices with which the table could be used as it is.
+        Choices that settle problems.
+    settles_all : bool, default=True
+        Whether the table can be used as it is with these choices.
     """
 
-    def __init__(self, what: str, problems: Sequence[InputError], cures: Sequence[Parameter]) -> None:
+    def __init__(
+        self, what: str, problems: Sequence[InputError], cures: Sequence[Parameter], settles_all: bool = True
+    ) -> None:
         super().__init__(what)
         self.what, self.problems, self.cures = what, tuple(problems), tuple(cures)
+        self.settles_all = settles_all
 
     def __reduce__(self) -> tuple[type["TableError"], tuple[object, ...]]:
-        return type(self), (self.what, self.problems, self.cures)
+        return type(self), (self.what, self.problems, self.cures, self.settles_all)
 
     def message(self, spell: Callable[[Parameter], str]) -> str:
         """Return all lines as one: the problems with numbers, then the choices."""
@@ -68,7 +73,8 @@ class TableError(InputError):
     def lines(self, spell: Callable[[Parameter], str], between: str) -> list[str]:
         """Return how many problems there are, one line for each, and the choices, if there are any."""
         head = f"{self.what} has {len(self.problems)} problems:"
-        choices = [f"to use it as it is: {between.join(map(spell, self.cures))}"] if self.cures else []
+        use = "to use it as it is" if self.settles_all else "correct what is wrong, and settle the rest with"
+        choices = [f"{use}: {between.join(map(spell, self.cures))}"] if self.cures else []
         return [head, *(problem.message(spell) for problem in self.problems), *choices]
 
 

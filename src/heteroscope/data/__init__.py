@@ -3,8 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heteroscope.data.bends import Bends
 from heteroscope.data.rows import Batch, Rows, merge_rows
-from heteroscope.data.scaling import ROUNDING, Scaling
+from heteroscope.data.scaling import ROUNDING, SCALING_PARTS, Scaling
 from heteroscope.data.streams import open_stream, repack
 from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, RowOrder, read_ahead, read_chunks
 from heteroscope.data.streams.npy_files import NpyFile, NpyStream
@@ -13,15 +14,18 @@ from heteroscope.data.streams.surveying import Survey, draw_rows, survey_stream
 
 if TYPE_CHECKING:
     from heteroscope.data.date_columns import Dates
-    from heteroscope.data.table_encoder import Missing, TableEncoder
-    from heteroscope.data.table_files import EXTENSIONS, is_table, read_table, require_openpyxl
+    from heteroscope.data.excel_tables import require_openpyxl
+    from heteroscope.data.table_encoder import Missing, TableEncoder, rows_with_target
+    from heteroscope.data.table_files import EXTENSIONS, is_table, read_table
     from heteroscope.data.table_look import look_at_table
 
 __all__ = [
     "EXTENSIONS",
     "MOST_BATCHES",
     "ROUNDING",
+    "SCALING_PARTS",
     "Batch",
+    "Bends",
     "Chunk",
     "Dates",
     "Missing",
@@ -45,6 +49,7 @@ __all__ = [
     "refuse_changed_files",
     "repack",
     "require_openpyxl",
+    "rows_with_target",
     "survey_stream",
 ]
 
@@ -57,7 +62,8 @@ _HOMES = {
     "is_table": "heteroscope.data.table_files",
     "look_at_table": "heteroscope.data.table_look",
     "read_table": "heteroscope.data.table_files",
-    "require_openpyxl": "heteroscope.data.table_files",
+    "require_openpyxl": "heteroscope.data.excel_tables",
+    "rows_with_target": "heteroscope.data.table_encoder",
 }
 
 

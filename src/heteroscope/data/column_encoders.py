@@ -17,16 +17,13 @@ from pandas.api.types import infer_dtype
 from heteroscope.core import InputError, Parameter
 from heteroscope.data.column_words import ColumnError, first_row, listing, refuse_missing, shorten
 from heteroscope.data.date_columns import DateColumn, Dates, time_kind
+from heteroscope.data.text_numbers import common_sign, without_sign
 
 #: What to do with a category that was not in the training rows: refuse it, or encode it as a row of zeros.
 Unknown: TypeAlias = Literal["refuse", "zeros"]
 
 # Kinds of columns, in the words of pandas' `infer_dtype`.
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal"}
-# $1,200.50, 30 %, 12.5€: numbers with one sign, in which commas can only separate thousands.
-_SIGNED = re.compile(
-    r" *([-+]?) *(?P<front>[$€£¥])? *([-+]?)(\d{1,3}(?:,\d{3})+|\d+)((?:\.\d*)?) *(?P<back>[$€£¥%])? *"
-)
 # 3,5 and 1.200,50; and 1,200 and 1,200.50, which may be either.
 _DECIMAL_COMMA = re.compile(r" *[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+ *")
 _THOUSANDS = re.compile(r" *[-+]?\d{1,3}(,\d{3})+(\.\d*)? *")
@@ -37,8 +34,8 @@ _IDENTIFIER = re.compile(r"(?=\S*\d)[\w./:#-]+")  # one word with a digit in it
 class NumericColumn:
     """A column of numbers: value -> value.
 
-    A missing value becomes `fill`, the training median, or is refused if `fill` is None. Texts may have the `sign` $,
-    €, £, ¥ or % and commas between thousands.
+    A missing value becomes `fill`, the training median, or is refused if `fill` is None. Texts may have the `sign`,
+    such as $, % or kg, and commas between thousands.
     """
 
     name: str
@@ -146,17 +143,6 @@ def is_identifier(series: pd.Series) -> bool:
     )
 
 
-def common_sign(series: pd.Series) -> str:
-    """Return the one sign ($, €, £, ¥ or %) that all texts of a column have beside a number, or ""."""
-    different = series.dropna().drop_duplicates()
-    if infer_dtype(different, skipna=True) not in ("string", "categorical"):
-        return ""
-    found = [_SIGNED.fullmatch(str(text)) for text in different]
-    signs = {match and (match["front"] or "") + (match["back"] or "") for match in found}
-    sign = signs.pop() if len(signs) == 1 else None
-    return sign if sign and len(sign) == 1 else ""
-
-
 def is_numeric(series: pd.Series) -> bool:
     """Return whether a column that `finite_numbers` accepts holds numbers, or text such as 05, but not booleans."""
     return infer_dtype(series, skipna=True) in _NUMBERS | {"string"}
@@ -169,7 +155,7 @@ def finite_numbers(series: pd.Series, sign: str = "") -> Float64[np.ndarray, " r
     """
     if time_kind(series) is not None:
         raise ColumnError(f"column {series.name!r} must hold numbers and holds dates or times: write numbers instead")
-    parsed = pd.to_numeric(series.map(lambda value: _without_sign(value, sign)) if sign else series, errors="coerce")
+    parsed = pd.to_numeric(series.map(lambda value: without_sign(value, sign)) if sign else series, errors="coerce")
     strange = (parsed.isna() & series.notna()).to_numpy(dtype=bool)
     if strange.any():
         _refuse_commas(series)
@@ -185,14 +171,6 @@ def finite_numbers(series: pd.Series, sign: str = "") -> Float64[np.ndarray, " r
             "correct them, or leave the cells empty"
         )
     return values
-
-
-def _without_sign(value: object, sign: str) -> object:
-    """Return a text without this sign and without commas between thousands; anything else as it is."""
-    found = _SIGNED.fullmatch(value) if isinstance(value, str) else None
-    if found is None or (found["front"] or "") + (found["back"] or "") != sign:
-        return value
-    return f"{found[1]}{found[3]}{found[4].replace(',', '')}{found[5]}"
 
 
 def _with_commas(series: pd.Series) -> "pd.Series | None":
@@ -224,6 +202,7 @@ def _refuse_commas(series: pd.Series) -> None:
         " or ",
         decimal,
         ", whichever is meant",
+        cure=thousands,
     )
 
 

@@ -16,7 +16,6 @@ from heteroscope.data.column_encoders import (
     Column,
     NumericColumn,
     Unknown,
-    common_sign,
     finite_numbers,
     fit_column,
     is_identifier,
@@ -24,6 +23,7 @@ from heteroscope.data.column_encoders import (
 )
 from heteroscope.data.column_words import ColumnError, listing, refuse_missing
 from heteroscope.data.date_columns import CYCLES, DateColumn, Dates, Kind
+from heteroscope.data.text_numbers import common_sign
 
 #: What to do with missing values of a feature: refuse them, or fill them with the median or most frequent category.
 Missing: TypeAlias = Literal["refuse", "impute"]
@@ -101,7 +101,7 @@ class TableEncoder:
         _require(frame, [target], "target")
         problems: list[InputError] = []
         with _collecting(problems):
-            _target_values(frame, target)
+            _target_values(frame, target, may_lack=True)
         columns: list[Column] = []
         notes: list[str] = []
         for name in _chosen(frame, target, features, drop):
@@ -113,7 +113,7 @@ class TableEncoder:
             with _collecting(problems):
                 if missing == "refuse":
                     refuse_missing(series)
-            with _collecting(problems):
+            with _collecting(problems, drop=name):
                 column = fit_column(series, missing == "impute", unknown, max_categories, dates)
                 columns.append(column)
                 notes.extend(_notes_of(column, series))
@@ -149,6 +149,19 @@ class TableEncoder:
     def targets(self, frame: pd.DataFrame) -> Float64[np.ndarray, " row"]:
         """Return the target column as finite numbers; a missing target is refused, never filled."""
         return _target_values(frame, self.target)
+
+    def known_targets(
+        self, frame: pd.DataFrame
+    ) -> tuple[Float64[np.ndarray, " row"], Float64[np.ndarray, " row"] | None]:
+        """Return the targets, and None or weights that are 0 for the rows without a target and 1 for all others.
+
+        Rows keep their numbers in a fit with these weights; what stands in for an absent target has no effect.
+        """
+        values = _target_values(frame, self.target, may_lack=True)
+        known = ~np.isnan(values)
+        if known.all():
+            return values, None
+        return np.where(known, values, values[known][0]), known.astype(np.float64)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder as plain JSON values."""
@@ -195,19 +208,39 @@ def _stored_column(kind: str, **fields: Any) -> Column:
     return column
 
 
+def rows_with_target(frame: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Return the rows of a table that have a target.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    target : str
+        The column to predict.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    return frame[frame[target].notna()]
+
+
 @contextmanager
-def _collecting(problems: list[InputError]) -> Iterator[None]:
-    """Add an `InputError` to the problems instead of raising it."""
+def _collecting(problems: list[InputError], drop: str | None = None) -> Iterator[None]:
+    """Add an `InputError` to the problems instead of raising it; to leave out the column `drop` settles it."""
     try:
         yield
     except InputError as error:
+        if drop is not None and isinstance(error, ColumnError) and error.cure is None:
+            error.cure = Parameter("drop", (drop,))
         problems.append(error)
 
 
 def _raise_together(problems: list[InputError]) -> None:
     """Raise the only problem, or all of them with the choices that settle them; do nothing if there are none."""
     if len(problems) > 1:
-        raise TableError("the table", problems, _cures(problems))
+        settled = all(isinstance(problem, ColumnError) and problem.cure is not None for problem in problems)
+        raise TableError("the table", problems, _cures(problems), settled)
     if problems:
         raise problems[0]
 
@@ -286,11 +319,15 @@ def _notes_of(column: Column, series: pd.Series) -> Iterator[str]:
         yield f"column {column.name!r} has {series.isna().sum()} missing values, filled with {column.fill!r}"
 
 
-def _target_values(frame: pd.DataFrame, target: str) -> Float64[np.ndarray, " row"]:
-    """Return the target column as numbers; raise an `InputError` if it is absent, has gaps or holds no numbers."""
+def _target_values(frame: pd.DataFrame, target: str, may_lack: bool = False) -> Float64[np.ndarray, " row"]:
+    """Return the target column as numbers; raise an `InputError` if it is absent, has gaps or holds no numbers.
+
+    If it `may_lack` some values, these are NaN.
+    """
     _require(frame, [target], "target")
     series = frame[target]
-    refuse_missing(series, instead="drop those rows, since a model cannot learn from a target that was filled in")
+    if not may_lack or series.isna().all():
+        refuse_missing(series, instead="drop those rows, since a model cannot learn from a target that was filled in")
     values = finite_numbers(series, common_sign(series))
     if not is_numeric(series):
         raise InputError(f"the target {target!r} holds {series.dtype}, not numbers: regression needs a numeric target")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float64
+from jaxtyping import Float64, Int
 
 from heteroscope.data.column_encoders import NumericColumn
 from heteroscope.data.column_words import listing
@@ -16,6 +16,8 @@ SKEWED = 2.0  # skewness of an exponential distribution
 FEW_VALUES, ENOUGH_ROWS = 10, 50  # a target of so few different values in so many rows is a count or a grade
 COPY = 1.0 - 1e-9  # squared correlation from which a feature repeats the target
 MOST_NAMED = 3  # columns that one line names
+REPEATED = 0.05  # share of rows with the inputs of other rows, from which it matters
+_TOTAL = re.compile(r"(?i:(grand )?total|sum|subtotal|gesamt|summe|average|mean|all)")
 _ID_NAME = re.compile(r"(?i:(^|[_ .-])(id|ids|nr|no|num|number|index|idx|key|code|uuid|row)$)|[a-z](Id|ID|Nr|No)$")
 
 
@@ -34,21 +36,43 @@ def look_at_table(frame: pd.DataFrame, encoder: TableEncoder) -> tuple[str, ...]
     tuple of str
         One sentence for each finding, without a full stop; rows are counted from one. Empty if nothing stands out.
     """
-    x, y = encoder.features(frame), encoder.targets(frame)
+    x, (y, weight) = encoder.features(frame), encoder.known_targets(frame)
+    known = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
     numeric = {c.name: encoder.feature_names.index(c.name) for c in encoder.columns if isinstance(c, NumericColumn)}
     columns = {name: x[:, k] for name, k in numeric.items()}
     return (
-        *_target(encoder.target, x, y),
+        *_unknown_targets(len(y) - len(known), len(y)),
+        *_target(encoder.target, x[known], y[known], known),
         *_identifiers(columns),
         *_dates_as_numbers(columns),
         *_outliers(columns),
-        *_copies_of_target(columns, encoder.target, y),
-        *_repeated(x, y),
-        *_width(x),
+        *_copies_of_target({name: values[known] for name, values in columns.items()}, encoder.target, y[known]),
+        *_repeated(x[known], y[known]),
+        *_width(x[known]),
+        *_totals(frame),
     )
 
 
-def _target(name: str, x: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"]) -> Iterator[str]:
+def _unknown_targets(n_unknown: int, n_rows: int) -> Iterator[str]:
+    """Yield how many rows have no target."""
+    if n_unknown:
+        are = "has no target and is" if n_unknown == 1 else "have no target and are"
+        yield f"{n_unknown} of {n_rows} rows {are} left out of the fit"
+
+
+def _totals(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a warning of a last row that sums up those above it."""
+    if len(frame) < 2:
+        return
+    for name, cell in frame.iloc[-1].items():
+        if isinstance(cell, str) and _TOTAL.fullmatch(cell.strip()) and (frame[name] == cell).sum() == 1:
+            yield f"the last row may sum up the others ({cell!r} in column {str(name)!r}): remove it if it does"
+            return
+
+
+def _target(
+    name: str, x: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " row"], number: Int[np.ndarray, " row"]
+) -> Iterator[str]:
     """Yield what stands out among the targets: few values, a few wild ones, or a long tail."""
     different = len(np.unique(y))
     if different <= FEW_VALUES and len(y) >= ENOUGH_ROWS:
@@ -61,8 +85,8 @@ def _target(name: str, x: Float64[np.ndarray, "row feature"], y: Float64[np.ndar
     if wild.any():
         first = int(wild.argmax())
         yield (
-            f"{wild.sum()} of {len(y)} targets lie far from the others, such as {y[first]:.6g} in row {first + 1}: "
-            "check them; models are trained without them, intervals are calibrated with them"
+            f"{wild.sum()} of {len(y)} targets lie far from the others, such as {y[first]:.6g} in row "
+            f"{number[first] + 1}: check them; models are trained without them, intervals are calibrated with them"
         )
     if long_tail:
         yield (
@@ -144,7 +168,7 @@ def _repeated(x: Float64[np.ndarray, "row feature"], y: Float64[np.ndarray, " ro
             f"{len(x) - n_pairs} of {len(x)} rows are copies of others: each row is used once, with a weight of its "
             "number of copies"
         )
-    if n_different < n_pairs:
+    if n_pairs - n_different > REPEATED * len(x):
         yield (
             f"{len(x)} rows have only {n_different} different inputs: rows of the same inputs can be told apart by "
             "nothing, and a held-out row may repeat the inputs of a training row"

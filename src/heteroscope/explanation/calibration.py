@@ -11,8 +11,8 @@ import xarray as xr
 from jaxtyping import Float, Int
 from scipy import stats
 
-from heteroscope.distributions import metrics
-from heteroscope.phases import COVERAGE, quarters_by_std
+from heteroscope.distributions import log_moments, metrics
+from heteroscope.phases import COVERAGE, is_lognormal, quarters_by_std
 
 LEVELS = np.arange(1, 40) / 40  # probabilities of the calibration curve
 BINS = 10  # of the PIT histogram
@@ -43,7 +43,8 @@ def held_out_forecasts(
     -------
     xarray.Dataset
         Along `row`: `y`, `mean`, `std`, `score` = (y - mean) / std, `pit` = F(y), `lower` and `upper` (the ends of the
-        90 % interval), `weight` and, if known, `number`.
+        90 % interval), `weight` and, if known, `number`. For lognormal forecasts also `log_mean` and `log_std`, the
+        moments of log y.
     """
     lower, upper = forecast.interval(COVERAGE)
     mean, std = forecast.mean(), forecast.std()
@@ -59,6 +60,8 @@ def held_out_forecasts(
     }
     if number is not None:
         columns["number"] = number
+    if is_lognormal(forecast):
+        columns["log_mean"], columns["log_std"] = log_moments(mean, std)
     return xr.Dataset({name: ("row", values) for name, values in columns.items()}, attrs={"coverage": COVERAGE})
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from heteroscope.core import InputError
-from heteroscope.distributions import frozen, interval_levels
+from heteroscope.distributions import QuantileForecast, SampleForecast, frozen, interval_levels
 from heteroscope.explanation.calibration import calibration, held_out_forecasts
 from heteroscope.explanation.fit_explanation import Explanation
 from heteroscope.explanation.model_card import ModelCard, limits_of_evidence, versions
@@ -63,6 +63,7 @@ def diagnose(
     upper: ArrayLike | None = None,
     coverage: float = 0.9,
     quantiles: Mapping[float, ArrayLike] | None = None,
+    samples: ArrayLike | None = None,
     forecast: Any = None,
     sample_weight: ArrayLike | None = None,
     train: Mapping[str, Any] | None = None,
@@ -70,9 +71,9 @@ def diagnose(
 ) -> ForecastDiagnosis:
     """Judge forecasts of rows that their model was not trained on: can they be trusted, is their std real or memorised.
 
-    Describe the forecasts in one of four ways: `mean` and `std` of a Gaussian; `lower` and `upper`, the ends of central
-    intervals, read as those of a Gaussian; `quantiles`; or `forecast`, a frozen `scipy.stats.norm` or `scipy.stats.t`
-    or a `QuantileForecast` or `SampleForecast` of `heteroscope.distributions`.
+    Describe the forecasts in one of five ways: `mean` and `std` of a Gaussian; `lower` and `upper`, the ends of central
+    intervals, read as those of a Gaussian; `quantiles`, read as `heteroscope.distributions.QuantileForecast` does;
+    `samples`; or `forecast`, any predicted distribution of SciPy or of `heteroscope.distributions`.
 
     Parameters
     ----------
@@ -86,8 +87,10 @@ def diagnose(
         Probability of these intervals.
     quantiles : mapping of float to array-like of shape (n_rows,), default=None
         Predicted quantiles by their probability, such as {0.05: q05, 0.5: q50, 0.95: q95}.
+    samples : array-like of shape (n_rows, n_samples), default=None
+        Draws from the predicted distribution of each row.
     forecast : object, default=None
-        Predicted distributions.
+        Predicted distributions, such as `scipy.stats.t(df, mean, scale)`.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights >= 0; None counts the rows equally.
     train : mapping, default=None
@@ -118,7 +121,8 @@ def diagnose(
     >>> diagnose(y, mean, std / 3).verdict.trust
     <Trust.NO: 'no'>
     """
-    given = {"mean": mean, "std": std, "lower": lower, "upper": upper, "quantiles": quantiles, "forecast": forecast}
+    given: dict[str, Any] = {"mean": mean, "std": std, "lower": lower, "upper": upper}
+    given |= {"quantiles": quantiles, "samples": samples, "forecast": forecast}
     targets, found = _read("", y, given, coverage)
     weight = None if sample_weight is None else _column("sample_weight", sample_weight, len(targets))
     if weight is not None and ((weight < 0).any() or not weight.any()):
@@ -165,13 +169,23 @@ def _read(
         low, high = (_column(f"{prefix}{name}", given[name], n) for name in ("lower", "upper"))
         width = float(np.diff(ndtri(interval_levels(coverage)))[0])
         return targets, _gaussian(prefix, (low + high) / 2, (high - low) / width, "upper - lower")
+    if forms == {"quantiles"}:
+        columns = [_column(f"{prefix}quantile {level}", column, n) for level, column in given["quantiles"].items()]
+        if len(columns) < 2:
+            raise InputError(f"{prefix}quantiles has {len(columns)} level: give one below and one above 0.5 at least")
+        return targets, QuantileForecast(list(given["quantiles"]), np.column_stack(columns))
+    if forms == {"samples"}:
+        draws = SampleForecast(given["samples"])
+        if draws.n_rows != n or not np.isfinite(draws.draws).all():
+            raise InputError(f"{prefix}samples must be finite numbers of {n} rows: give one row of draws for each y")
+        return targets, draws
     if forms == {"forecast"}:
         if len(np.atleast_1d(given["forecast"].mean())) != n:
             raise InputError(f"{prefix}forecast has {len(np.atleast_1d(given['forecast'].mean()))} rows and y has {n}")
         return targets, given["forecast"]
     raise InputError(
         f"{prefix}forecasts are described by {' and '.join(sorted(forms)) or 'nothing'}: give mean and std, or lower "
-        "and upper, or quantiles, or forecast"
+        "and upper, or quantiles, or samples, or forecast"
     )
 
 

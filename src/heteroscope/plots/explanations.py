@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Int
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -25,6 +26,7 @@ from heteroscope.plots.style import (
 )
 
 MOST_INTERVALS = 48  # rows whose intervals are drawn
+MOST_CATEGORIES = 24  # of an input that are drawn: half of them with the highest mean
 MOST_BARS = 12  # inputs that are drawn
 NAME_WIDTH = 18  # letters per line of an input's name
 DOTS = {"linestyle": "", "marker": "o", "color": INK, "markersize": 2.2, "markeredgewidth": 0, "alpha": 0.55}
@@ -90,15 +92,20 @@ def residual_figure(rows: xr.Dataset, target: str = "y") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Wedges are one and two predicted std wide.
+        Wedges are one and two predicted std wide. Lognormal forecasts are shown in logarithms.
     """
     with house_style():
         figure = new_figure(7.4, 3.2)
         by_mean, by_std = figure.subplots(1, 2, sharey=True)
+        logged = "log_std" in rows
+        unit = f"log {literal(target)}" if logged else literal(target)
         residual, std = (rows["y"] - rows["mean"]).values, rows["std"].values
+        if logged:
+            residual, std = np.log(rows["y"].values) - rows["log_mean"].values, rows["log_std"].values
+            by_mean.set_xscale("log")
         by_mean.axhline(0.0, color=GREY, linewidth=0.9)
         by_mean.plot(rows["mean"].values, residual, **DOTS)
-        by_mean.set(xlabel=f"predicted mean of {literal(target)}", ylabel="residual")
+        by_mean.set(xlabel=f"predicted mean of {literal(target)}", ylabel=f"residual of {unit}")
         wide = std.max() / std.min() > 20
         along = np.geomspace(std.min() / 1.15, 1.15 * std.max(), 100) if wide else np.linspace(0, 1.06 * std.max(), 2)
         for width, alpha in ((2, 0.15), (1, 0.2)):
@@ -107,7 +114,7 @@ def residual_figure(rows: xr.Dataset, target: str = "y") -> Figure:
         by_std.plot(std, residual, **DOTS)
         by_std.set_xscale("log" if wide else "linear")
         reach = 1.06 * float(np.abs(residual).max()) or 1.0
-        by_std.set(xlabel=f"predicted std of {literal(target)}", xlim=(along[0], along[-1]), ylim=(-reach, reach))
+        by_std.set(xlabel=f"predicted std of {unit}", xlim=(along[0], along[-1]), ylim=(-reach, reach))
     return figure
 
 
@@ -141,6 +148,7 @@ def interval_figure(rows: xr.Dataset, target: str = "y") -> Figure:
         ax.plot(place[~inside], y[~inside], "x", color=VERMILION, markersize=5)
         ax.set(xlabel=f"{len(place)} of {n} held-out rows, ordered by predicted mean", xticks=[])
         ax.set_ylabel(literal(target))
+        ax.set_yscale("log" if "log_std" in rows else "linear")
     return figure
 
 
@@ -250,7 +258,7 @@ def effect_figure(effects: Sequence[EffectCurve], target: str = "y") -> Figure:
     -------
     matplotlib.figure.Figure
         One column per input: the average mean above and the typical std below; bands from the lowest to the highest
-        member.
+        member. Categories are ordered by their mean; of many, the 12 highest and the 12 lowest are drawn.
     """
     with house_style():
         figure = new_figure(max(2.3 * len(effects), 2.8), 4.0)
@@ -272,8 +280,19 @@ def _draw_effect(ax: Axes, curve: EffectCurve, name: str) -> None:
         ax.fill_between(curve.values, low, high, color=BLUE, alpha=0.25, linewidth=0)
         ax.plot(curve.values, middle, color=BLUE)
         return
-    place = np.arange(len(middle))
-    ax.vlines(place, low, high, color=BLUE, alpha=0.45, linewidth=3)
-    ax.plot(place, middle, "o", color=BLUE, markersize=4)
-    names = [f"{value:.3g}" if curve.values.dtype.kind == "f" else literal(str(value), 10) for value in curve.values]
-    ax.set_xticks(place, names, rotation=45 if len(names) > 4 else 0)
+    numeric = curve.values.dtype.kind == "f"
+    shown = np.arange(len(middle)) if numeric else _shown_categories(curve)
+    place = np.arange(len(shown))
+    ax.vlines(place, low[shown], high[shown], color=BLUE, alpha=0.45, linewidth=3)
+    ax.plot(place, middle[shown], "o", color=BLUE, markersize=4)
+    names = [f"{value:.3g}" if numeric else literal(str(value), 10) for value in curve.values[shown]]
+    ax.set_xticks(place, names, rotation=90 if len(names) > 8 else 45 if len(names) > 4 else 0)
+    if len(names) > 8:
+        ax.tick_params(axis="x", labelsize=6)
+
+
+def _shown_categories(curve: EffectCurve) -> Int[np.ndarray, " _"]:
+    """Return the places of the categories by their mean, the highest first; of many, those at both ends."""
+    order = np.argsort(-curve.mean, kind="stable")
+    half = MOST_CATEGORIES // 2
+    return order if len(order) <= MOST_CATEGORIES else np.concatenate([order[:half], order[-half:]])

@@ -28,6 +28,7 @@ from heteroscope.plots.style import (
 )
 
 _ROW = 0.26  # inches of height for one name or bar
+_TICK = 0.01  # seconds: what takes less has a processor time of 0, which a logarithmic axis cannot show
 
 
 def critical_difference_figure(rankings: Mapping[str, Ranking]) -> Figure:
@@ -106,10 +107,10 @@ def score_time_figure(behind_best: pd.DataFrame, seconds: pd.DataFrame, score: s
     with house_style():
         figure = new_figure(6.4, 3.8)
         ax = figure.subplots()
-        styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, GREY)), cycle("osD^vPX"), strict=False)
+        styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, GREY)), cycle("osD^vPX*"), strict=False)
         for name, (colour, marker) in zip(behind_best.columns, styles, strict=False):
-            both = pd.DataFrame({"time": seconds[name], "gap": behind_best[name]})
-            both = both[both["time"].gt(0) & both["gap"].lt(float("inf"))]
+            both = pd.DataFrame({"time": seconds[name].clip(lower=_TICK), "gap": behind_best[name]})
+            both = both[both["time"].notna() & both["gap"].lt(float("inf"))]
             ax.plot(both["time"], both["gap"], marker, color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
             middle = both.median()
             if len(both):

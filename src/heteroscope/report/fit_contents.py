@@ -56,7 +56,7 @@ def _rows(rows: xr.Dataset) -> dict[str, Any]:
     shown = rows.isel(row=_evenly(n, MOST_DOTS))
     some = _evenly(shown.sizes["row"], MOST_INTERVALS)
     order = some[np.argsort(shown["mean"].values[some], kind="stable")]
-    columns = ("y", "mean", "std", "lower", "upper")
+    columns = [name for name in ("y", "mean", "std", "lower", "upper", "log_mean", "log_std") if name in shown]
     return {
         "n": n,
         "numbers": shown["number"].values.tolist() if "number" in shown else None,

@@ -51,26 +51,37 @@ function dots(plot, xs, ys) {
   plot.add(group);
 }
 
-const residuals = () => DATA.rows.y.map((y, k) => y - DATA.rows.mean[k]);
+// Forecasts of a logarithm are shown as such: there, residuals are even.
+const LOGGED = DATA.rows !== null && "log_std" in DATA.rows;
+const SCALED_UNIT = LOGGED ? `log ${UNIT}` : UNIT;
+
+// Scale with room on both sides for values in the units of the target.
+function targetScale(values) {
+  if (!LOGGED) return linear(...roomy(values));
+  const [low, high] = roomy(values.map(Math.log)).map(Math.exp);
+  return makeScale("log", low, high);
+}
+
+const residuals = () => DATA.rows.y.map((y, k) => (LOGGED ? Math.log(y) - DATA.rows.log_mean[k] : y - DATA.rows.mean[k]));
 
 function drawResidualsByMean(drawing) {
   const { mean } = DATA.rows;
   const found = residuals();
-  const plot = new Plot(drawing, 260, linear(...roomy(mean)), linear(...roomy([...found, 0])), `predicted mean of ${UNIT}`, "residual");
-  const [low, high] = roomy(mean);
-  plot.add(curve(plot, [[low, 0], [high, 0]], "zero"));
+  const scale = targetScale(mean);
+  const plot = new Plot(drawing, 260, scale, linear(...roomy([...found, 0])), `predicted mean of ${UNIT}`, `residual of ${SCALED_UNIT}`);
+  plot.add(curve(plot, [[scale.low, 0], [scale.high, 0]], "zero"));
   dots(plot, mean, found);
 }
 
 // The wedges are 1 and 2 predicted std wide; a wide range of stds has a logarithmic axis.
 function drawResidualsByStd(drawing) {
-  const { std } = DATA.rows;
+  const std = LOGGED ? DATA.rows.log_std : DATA.rows.std;
   const found = residuals();
   const [least, most] = extent(std);
   const wide = most / least > 20;
   const [low, high] = wide ? [least / 1.15, most * 1.15] : [0, 1.06 * most];
   const scale = makeScale(wide ? "log" : "linear", low, high);
-  const plot = new Plot(drawing, 260, scale, linear(...roomy([...found, 0])), `predicted std of ${UNIT}`, "residual");
+  const plot = new Plot(drawing, 260, scale, linear(...roomy([...found, 0])), `predicted std of ${SCALED_UNIT}`, `residual of ${SCALED_UNIT}`);
   const along = Array.from({ length: 41 }, (_, k) => (wide ? low * (high / low) ** (k / 40) : (high * k) / 40));
   for (const width of [2, 1]) plot.add(polygon(plot, along.map((s) => [s, width * s]), along.map((s) => [s, -width * s]), "wedge"));
   plot.add(curve(plot, [[low, 0], [high, 0]], "zero"));
@@ -81,7 +92,7 @@ function drawIntervals(drawing) {
   const { y, mean, lower, upper, intervals } = DATA.rows;
   const all = intervals.flatMap((k) => [y[k], lower[k], upper[k]]);
   const places = { kind: "linear", low: -1, high: intervals.length, at: (k) => (k + 1) / (intervals.length + 1), ticks: () => [] };
-  const plot = new Plot(drawing, 280, places, linear(...roomy(all)), "rows by predicted mean", UNIT);
+  const plot = new Plot(drawing, 280, places, targetScale(all), "rows by predicted mean", UNIT);
   intervals.forEach((k, place) => {
     const x = plot.x(place);
     const inside = y[k] >= lower[k] && y[k] <= upper[k];
@@ -93,11 +104,11 @@ function drawIntervals(drawing) {
   });
 }
 
-// Scale of a logit axis.
+// Scale of a logit axis, with 1 − 10⁻ᵏ in full.
 function logitScale(values) {
   const [low, high] = roomy(values, 0.08);
   const ticks = (count) => {
-    const found = logitTicks(low, high, count);
+    const found = logitTicks(low, high, 0.7 * count).map(({ z, text, bar }) => ({ z, text: bar ? `1 − ${text}` : text, bar: false }));
     return found.length > 1 ? found : [low, high].map((z) => ({ z, text: shareText(z), bar: false }));
   };
   return { low, high, at: (z) => (z - low) / (high - low), ticks };
@@ -132,13 +143,38 @@ function pointText(k) {
   return `ρ = ${shareText(rho[k])}, γ = ${shareText(gamma[k])}: ${phase[k]}, ${name} ${numberText(loss[k])} on ${folds[k]} fold${folds[k] > 1 ? "s" : ""}, ${steps[k]} steps`;
 }
 
+const MOST_CATEGORIES = 24;
+
+// The places of the categories to draw, by their mean, the highest first; if there are many, both ends.
+function shownCategories(effect) {
+  const order = effect.mean.map((_, k) => k).sort((a, b) => effect.mean[b] - effect.mean[a]);
+  return order.length <= MOST_CATEGORIES ? order : [...order.slice(0, MOST_CATEGORIES / 2), ...order.slice(-MOST_CATEGORIES / 2)];
+}
+
+// The effect of an input with many categories, or with long names: one line for each.
+function drawCategories(drawing, effect, what, limits) {
+  const shown = shownCategories(effect);
+  const width = Math.min(120, 0.4 * (drawing.clientWidth || 300));
+  const named = { at: (k) => 1 - (k + 0.5) / shown.length, ticks: () => shown.map((place, z) => ({ z, text: shortened(effect.values[place], width / 7), bar: false })) };
+  const plot = new Plot(drawing, 50 + 16 * shown.length, linear(...limits), named, UNIT, "", width);
+  shown.forEach((place, k) => {
+    const [low, high, middle] = [effect[`${what}_low`][place], effect[`${what}_high`][place], effect[what][place]];
+    plot.add(svg("path", { d: `M${plot.x(low)},${plot.y(k)}H${plot.x(high)}`, class: "interval" }));
+    plot.add(titled(svg("circle", { cx: plot.x(middle), cy: plot.y(k), r: 3.5, class: "accent-dot" }), `${effect.values[place]}: ${numberText(middle)}`));
+  });
+}
+
 // One input's effect on the mean or on the std, with the range of the members.
 function drawEffect(drawing, effect, what) {
   const [middle, low, high] = [effect[what], effect[`${what}_low`], effect[`${what}_high`]];
   const all = DATA.effects.flatMap((other) => [...other[what], ...other[`${what}_low`], ...other[`${what}_high`]]).filter((value) => value !== null);
   const [bottom, top] = what === "std" ? [0, 1.08 * Math.max(...all)] : roomy(all); // the same for all inputs
   const places = effect.numeric ? effect.values : effect.values.map((_, k) => k);
-  const room = (drawing.clientWidth || 300) / places.length / 7;
+  const room = ((drawing.clientWidth || 300) - 56) / places.length / 7;
+  if (!effect.numeric && Math.max(...effect.values.map((text) => text.length)) > room) {
+    drawCategories(drawing, effect, what, [bottom, top]);
+    return;
+  }
   const named = { at: (k) => (k + 0.5) / places.length, ticks: () => effect.values.map((text, z) => ({ z, text: shortened(text, room), bar: false })) };
   const plot = new Plot(drawing, 200, effect.numeric ? linear(...extent(places)) : named, linear(bottom, top), effect.input, UNIT);
   if (effect.numeric && places.length > 2) {

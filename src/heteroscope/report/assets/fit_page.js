@@ -74,7 +74,8 @@ function addCalibration() {
 function addRows() {
   if (!DATA.rows) return;
   const drawn = DATA.rows.y.length < DATA.rows.n ? ` ${DATA.rows.y.length} of ${DATA.rows.n} rows are drawn.` : "";
-  addSection("residuals", "Residuals", `Target minus predicted mean of held-out rows, in the units of ${UNIT}.${drawn}`, html("div", { class: "two" },
+  const minus = LOGGED ? `Logarithm of ${UNIT} minus its predicted mean, of held-out rows: the networks predict logarithms.` : `Target minus predicted mean of held-out rows, in the units of ${UNIT}.`;
+  addSection("residuals", "Residuals", `${minus}${drawn}`, html("div", { class: "two" },
     chart("Against the predicted mean: no trend should be left.", drawResidualsByMean),
     chart("Against the predicted std, with wedges of ± 1 and ± 2 std: two thirds of the rows lie in the inner one, at every std.", drawResidualsByStd)));
   addSection("intervals", "Intervals of some rows", "90 % intervals with the mean (bar) and what happened: a dot inside, a cross outside. About one in ten is outside.",
@@ -116,7 +117,9 @@ function driverBars(measure, what) {
   const { inputs, measures, signs } = DATA.drivers;
   const values = measures[measure][what];
   const order = inputs.map((_, k) => k).sort((a, b) => (values[b][0] ?? -1) - (values[a][0] ?? -1)).slice(0, SHOWN_INPUTS);
-  const most = Math.max(...order.map((k) => values[k][2] ?? 0), 1e-300);
+  const largest = Math.max(...order.map((k) => values[k][2] ?? 0));
+  const most = Math.max(largest, leastScale(measure, what), 1e-300);
+  const nothing = what === "std" && largest < leastScale(measure, what) ? " No input matters: the std is nearly the same for all rows." : "";
   const percent = (value) => `${(100 * Math.max(0, Math.min(1, (value ?? 0) / most))).toFixed(2)}%`;
   const grid = html("div", { class: "drivers", "data-driven": what });
   for (const k of order) {
@@ -128,7 +131,13 @@ function driverBars(measure, what) {
         html("span", { class: "spread-line", style: `left: ${percent(low)}; width: ${width}` })),
       html("span", { class: "value" }, ...rich(`${numberText(value, 2)}${arrow}`)));
   }
-  return [html("h3", {}, what === "mean" ? "What drives the mean" : "What drives the std"), html("p", { class: "lead" }, `${MEASURES[measure][1](what)}.`), grid];
+  return [html("h3", {}, what === "mean" ? "What drives the mean" : "What drives the std"), html("p", { class: "lead" }, `${MEASURES[measure][1](what)}.${nothing}`), grid];
+}
+
+// What a full bar stands for at least: 1 % of the CRPS, 0.01 nats, or a std that changes by 1 %.
+function leastScale(measure, what) {
+  if (measure === "slope") return what === "std" ? 0.01 : 0;
+  return measure === "crps" ? 0.01 * DATA.drivers.base.crps : 0.01;
 }
 
 function addDrivers() {
@@ -143,8 +152,13 @@ function addDrivers() {
     `What the final model uses, on ${n_rows} rows of its fit or as given (CRPS ${numberText(base.crps)}, NLL ${numberText(base.nll)} there). ${spread}${all} Inputs that say the same share their importance, and none of this is a cause.`,
     choices("measure", "Measured by", Object.entries(MEASURES).map(([name, [words]]) => [name, words]), "crps", show),
     html("div", { class: "two" }, places.mean, places.std));
+  const half = MOST_CATEGORIES / 2;
+  const some = (effect, what) => {
+    if (effect.numeric || effect.values.length <= MOST_CATEGORIES) return what;
+    return what === "mean" ? `mean: the ${half} highest and the ${half} lowest of ${effect.values.length}` : "std of the same categories";
+  };
   const effects = DATA.effects.map((effect) => html("div", { class: "effect" }, html("h3", {}, effect.input), html("div", { class: "pair-of-plots" },
-    chart("mean", (drawing) => drawEffect(drawing, effect, "mean")), chart("std", (drawing) => drawEffect(drawing, effect, "std")))));
+    chart(some(effect, "mean"), (drawing) => drawEffect(drawing, effect, "mean")), chart(some(effect, "std"), (drawing) => drawEffect(drawing, effect, "std")))));
   addSection("effects", "Effects of the most important inputs",
     `Average mean and typical std if the input had this value in all rows, in the units of ${UNIT}; axes are the same for all inputs. Bands: lowest to highest member; the std of the ensemble also counts their disagreement.`,
     html("div", { class: "two" }, ...effects));

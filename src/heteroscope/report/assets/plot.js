@@ -23,9 +23,9 @@ const ready = (tick) => (typeof tick === "number" ? { z: tick, text: tickText(ti
 
 // A chart with axes on the left and below; added elements are clipped to its inside.
 class Plot {
-  constructor(drawing, tall, xScale, yScale, xLabel, yLabel) {
+  constructor(drawing, tall, xScale, yScale, xLabel, yLabel, left = 50) {
     const width = Math.max(drawing.clientWidth, 140);
-    const [left, right, top, bottom] = [50, width - 6, 8, tall - 34];
+    const [right, top, bottom] = [width - 6, 8, tall - 34];
     this.box = { left, right, top, bottom };
     this.x = (value) => left + xScale.at(value) * (right - left);
     this.y = (value) => bottom - yScale.at(value) * (bottom - top);
