@@ -24,7 +24,8 @@ from heteroscope.core import (
     without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
-from heteroscope.distributions import frozen
+from heteroscope.distributions import check_levels, frozen
+from heteroscope.distributions import quantiles as quantiles_of
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.streams import StreamRegressor, refuse_store
@@ -206,6 +207,26 @@ class PointRegressor(StreamRegressor):
         mean, std = self.predict(X, return_std=True)
         ensemble = self.ensemble()
         return frozen(mean, std, ensemble.df, ensemble.lognormal)
+
+    def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
+        """Predict quantiles of each row's target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features) or Stream
+            The rows.
+        quantiles : float or array-like of float
+            Probabilities, strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles)
+            One column per quantile, in the units of the target.
+        """
+        levels = check_levels(quantiles)
+        mean, std = self.predict(X, return_std=True)
+        ensemble = self.ensemble()
+        return quantiles_of(mean, std, ensemble.df, levels, ensemble.lognormal)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
