@@ -82,8 +82,8 @@ def says(found: Standings) -> str:
         place = list(ranks.index).index(found.first) + 1
         lines.append(
             f"- **{title}**: by mean rank ours has place {place} of {len(ranks)}. By Wilcoxon's test it is better than "
-            f"{', '.join(better) or 'no method'}, and worse than {', '.join(worse) or 'none'}. Ahead of it on most sets: "
-            f"{', '.join(counts) or 'no method'}."
+            f"{', '.join(better) or 'no method'}, and worse than {', '.join(worse) or 'none'}. Ahead of it on most "
+            f"sets: {', '.join(counts) or 'no method'}."
         )
     seconds = found.methods["processor_seconds"]
     cost = seconds[found.first] / seconds.drop(found.first)
@@ -94,8 +94,8 @@ def says(found: Standings) -> str:
     hold = 100 * found.methods["interval_coverage"]
     others = hold.drop(found.first)
     lines.append(
-        f"- **Intervals**: 90 % intervals of ours hold {hold[found.first]:.0f} % of the test rows on average; those of the "
-        f"others from {others.min():.0f} % ({others.idxmin()}) to {others.max():.0f} % ({others.idxmax()})."
+        f"- **Intervals**: 90 % intervals of ours hold {hold[found.first]:.0f} % of the test rows on average; those of "
+        f"the others from {others.min():.0f} % ({others.idxmin()}) to {others.max():.0f} % ({others.idxmax()})."
     )
     return "\n".join(lines)
 
