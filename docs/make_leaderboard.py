@@ -22,6 +22,7 @@ from heteroscope.datasets import SOURCES
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "benchmarks" / "records" / "leaderboard"
+LOSSES = ROOT / "benchmarks" / "records" / "leaderboard_losses" / "fits.csv"
 PAGE, README = ROOT / "docs" / "leaderboard.md", ROOT / "README.md"
 IMAGES = ROOT / "docs" / "images"
 
@@ -63,7 +64,31 @@ def blocks(records: pd.DataFrame) -> dict[str, str]:
     )
     used = [name for name, source in SOURCES.items() if source.used_to_choose and name in set(done["set"])]
     others = leaderboard_tables(standings(records, sets=used))["sets"] if used else "None is on record yet."
-    return {"state": state, **tables, "used": others}
+    return {"state": state, **tables, "used": others, "why": why(records, pd.read_csv(LOSSES))}
+
+
+def why(records: pd.DataFrame, changed: pd.DataFrame) -> str:
+    """Return one row per set of `python -m benchmarks leaderboard_losses`: the best other method, and ours changed."""
+    first = records[records["split"] == 0]
+    crps, rmse = (mean_scores(first, score) for score in ("crps", "rmse"))
+    lines = [
+        "| set | best other by CRPS | its CRPS | its RMSE | ours with the shape of held-out rows: CRPS | "
+        "ours without logarithms: CRPS | RMSE | skewness of held-out errors | commonest target |",
+        f"|---|---|{7 * '---:|'}",
+    ]
+    for name, line in changed.set_index("set").iterrows():
+        best = str(crps.loc[name].drop("ours").idxmin())
+        changes = [
+            crps.loc[name, best] / crps.loc[name, "ours"],
+            rmse.loc[name, best] / rmse.loc[name, "ours"],
+            line["crps_shape"] / line["crps"],
+            line["crps_plain"] / line["crps"],
+            line["rmse_plain"] / line["rmse"],
+        ]
+        cells = ["" if pd.isna(change) else f"{100 * (change - 1):+.0f} %" for change in changes]
+        cells += [f"{line['skewness']:.1f}", f"{100 * line['most_repeated']:.0f} %"]
+        lines.append(f"| {str(name).replace('_', ' ')} | {best} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def readme_table(records: pd.DataFrame) -> str:

@@ -80,14 +80,23 @@ def quantiles(
     ndarray of shape (n_rows, n_levels)
         One column per level.
     """
-    from scipy.special import ndtri, stdtrit
-
     if lognormal:
         log_mean, log_std = log_moments(mean, std)
         # two factors, as SciPy's lognormal has them: a loaded model then has the fitted one's quantiles to the last bit
-        return np.exp(log_mean)[:, np.newaxis] * np.exp(log_std[:, np.newaxis] * ndtri(levels))
-    z = ndtri(levels) if np.isinf(df) else stdtrit(df, levels)
+        return np.exp(log_mean)[:, np.newaxis] * np.exp(log_std[:, np.newaxis] * _standard_quantiles(levels, np.inf))
+    z = _standard_quantiles(levels, df)
     return mean[:, np.newaxis] + scale_of(std, df)[:, np.newaxis] * z
+
+
+def _standard_quantiles(levels: Float[np.ndarray, " level"], df: float) -> Float[np.ndarray, " level"]:
+    """Return quantiles of the standard Gaussian, without importing SciPy, or of the Student-t of scale 1."""
+    if np.isinf(df):
+        from statistics import NormalDist
+
+        return np.array([NormalDist().inv_cdf(float(level)) for level in levels])
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(df, levels))
 
 
 def exponentiated(prediction: Prediction, spread: float) -> Prediction:
