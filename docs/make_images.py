@@ -44,7 +44,8 @@ FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 def main(chosen: list[str]) -> None:
     """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
-    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed, "undressed": undressed}
+    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed}
+    pictures |= {f"undressed-{name}": partial(undressed, name) for name in ("sine", "curve")}
     pictures |= {"theory-search": theory_search, "bayesian-maps": bayesian_maps}
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
@@ -106,13 +107,11 @@ def dressed() -> Figure:
     return phase_maps(shown)
 
 
-def undressed() -> Figure:
-    """Draw the plain theory beside networks with its penalty and with that of weights, for two sets."""
-    shown = {}
-    for name in ("sine", "curve"):
-        shown[f"{name}: plain theory"] = solved(name)
-        for penalty in ("gradients", "weights"):
-            shown[f"{name}: networks, penalty of {penalty}"] = trained(name, "leaky_relu", penalty)
+def undressed(name: str) -> Figure:
+    """Draw the plain theory beside networks with its penalty and with that of weights."""
+    shown = {f"{name}: plain theory": solved(name)}
+    for penalty in ("gradients", "weights"):
+        shown[f"networks, penalty of {penalty}"] = trained(name, "leaky_relu", penalty)
     return phase_maps(shown)
 
 
