@@ -29,7 +29,7 @@ from heteroscope.datasets import Split
 from heteroscope.distributions import SampleForecast, frozen
 
 FITS = Path(__file__).parent / "records" / "leaderboard_losses" / "fits.csv"
-SETS = "excitation_current,medical_expenses,forest_fires,bikes_by_day,protein,communities,apartments,quake,compactiv"
+SETS = "excitation_current,medical_expenses,forest_fires,bikes_by_day,protein,communities,apartments,quake"
 N_LEVELS = 200
 
 
