@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from heteroscope.distributions import QuantileForecast, SampleForecast
+from heteroscope.explanation import calibration, held_out_forecasts
 from heteroscope.plots.explanations import (
     calibration_figure,
     driver_figure,
@@ -75,3 +78,21 @@ def test_of_many_categories_those_with_the_highest_and_lowest_mean_are_drawn(fou
     np.testing.assert_allclose(drawn, np.sort(many_categories().mean)[::-1][[*range(12), *range(18, 30)]])
     assert len(std.get_xticklabels()) == 24
     assert len(effect_figure(found.effects).axes) == 2 * len(found.effects)
+
+
+@pytest.mark.parametrize("form", ["distribution", "quantiles", "samples"])
+def test_each_form_of_forecasts_is_drawn_with_its_own_intervals(form):
+    random, levels = np.random.default_rng(0), np.arange(1, 20) / 20
+    mean, std = random.normal(size=40), random.uniform(0.5, 2.0, 40)
+    forecast = {
+        "distribution": stats.norm(mean, std),
+        "quantiles": QuantileForecast(levels, mean[:, np.newaxis] + std[:, np.newaxis] * stats.norm.ppf(levels)),
+        "samples": SampleForecast(mean[:, np.newaxis] + std[:, np.newaxis] * random.normal(size=(40, 300))),
+    }[form]
+    rows = held_out_forecasts(mean + std * random.normal(size=40), forecast)
+    (ax,) = interval_figure(rows).axes
+    drawn = np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
+    order = np.argsort(forecast.mean(), kind="stable")
+    np.testing.assert_allclose(drawn, np.stack(forecast.interval(0.9), axis=1)[order])
+    for figure in (calibration_figure(calibration(rows)), residual_figure(rows)):
+        figure.draw_without_rendering()
