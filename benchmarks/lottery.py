@@ -166,6 +166,6 @@ def main() -> None:
         print(
             f"| {lines['table'].iloc[0]} | {len(lines)} | {nll.median():.3f} | {nll.max():.3f} "
             f"| {nll.max() - nll.median():.3f} | {one.median():.3f}, {one.max() - one.median():.3f} "
-            f"| {coverage.mean():.0%}, {coverage.min():.0%} | {lines['seconds'].mean():.0f} |",
+            f"| {100 * coverage.mean():.0f}, {100 * coverage.min():.0f} % | {lines['seconds'].mean():.0f} |",
             flush=True,
         )

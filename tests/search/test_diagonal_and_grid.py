@@ -261,7 +261,9 @@ def test_noise_alone_is_better_off_with_few_steps_and_a_clear_signal_with_many(s
         assert {point.recipe for point in found.points} == {shorter, longer}
         (again,) = cross_validate(folds, [found.chosen.logits], found.chosen.recipe)
         np.testing.assert_array_equal(again.held_out, found.chosen.held_out)
-        assert reported == sorted(reported)
+        done, share = [now for now, _ in reported], [now / total for now, total in reported]
+        assert done == sorted(done)
+        assert share == sorted(share), "the plan only becomes shorter"
         assert reported[-1][0] == reported[-1][1] >= 2 * len(found.points)
 
 

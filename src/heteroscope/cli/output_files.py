@@ -60,4 +60,4 @@ def refuse_unwritable(path: Path) -> None:
             pass
     except OSError as error:
         reason = "is a file" if parent.is_file() else f"cannot be written to ({error.strerror})"
-        raise InputError(f"{parent} {reason}: name another place with --out") from error
+        raise InputError(f"{parent} {reason}: name another place") from error

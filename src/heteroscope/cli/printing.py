@@ -64,7 +64,7 @@ def print_path(model: "HeteroskedasticRegressorCV", whole: bool = True) -> None:
     heads, rows = _path_cells(model, shown)
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     more = "" if len(shown) == n_points else f" ({len(shown)} of {n_points} points)"
-    click.echo(f"The path, from strong to weak regularisation{more}:")
+    click.echo(textwrap.fill(f"The path, from strong to weak regularisation{more}:", terminal_width()))
     for number, cells in enumerate([heads, *rows]):
         if number > 1 and path["max_steps"][shown[number - 1]] != path["max_steps"][shown[number - 2]]:
             click.echo()  # between trainings of different lengths
@@ -98,6 +98,9 @@ def _path_cells(model: "HeteroskedasticRegressorCV", shown: list[int]) -> tuple[
         columns["std x"] = [f"{path['std_scale'][k]:.3g}" for k in shown]
     columns[loss] = [number_text(path["held_out_loss"][k]) for k in shown]
     columns["networks"] = [_network_text(path, k) for k in shown]
+    for name in ("RMSE", "std x", "steps"):
+        if sum(max(map(len, [title, *cells])) + 2 for title, cells in columns.items()) - 2 > terminal_width():
+            columns.pop(name, None)
     return list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)]
 
 

@@ -102,7 +102,7 @@ class Diagnosis:
         Parameters
         ----------
         width : int, default=80
-            Letters per line; the table of scores is never wrapped.
+            Letters per line; where the table of scores is wider, its rows and columns change places.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Diagnosis:
         """
         parts = [_wrapped(" ".join(self.answer), width)]
         if self.verdict:
-            parts.append("\n".join(_score_lines(self.score_cells)))
+            parts.append("\n".join(_score_lines(self.score_cells, width)))
         parts += [_wrapped(" ".join(section), width) for section in (self.advice, self.networks)]
         return "\n\n".join(parts)
 
@@ -327,15 +327,22 @@ def _score_texts(scores: Scores) -> list[str]:
     return [rmse, r2, nll, crps, f"{percent(scores.coverage)}", width]
 
 
-def _score_lines(cells: list[list[str]]) -> list[str]:
+_SHORT_NAMES = ("these", "one std", "constant")  # of the models, where the table of scores is turned
+
+
+def _score_lines(cells: list[list[str]], text_width: int) -> list[str]:
     """Return the table of scores as lines: names to the left, numbers to the right, two spaces between columns.
 
-    One space, if two make the lines longer than 80 letters.
+    One space, if two make the lines longer than the text; if that is not enough, one line for each score.
     """
     names, *columns = zip(*cells, strict=True)
     widths = [max(map(len, column)) for column in columns]
     first = max(map(len, names))
-    gap = 2 if first + sum(widths) + 2 * len(widths) <= WIDTH else 1
+    if first + sum(widths) + len(widths) > text_width:
+        named = [[names[0], *(column[0] for column in columns)]]
+        named += [[short, *row[1:]] for short, row in zip(_SHORT_NAMES, cells[1:], strict=True)]
+        return _score_lines([list(row) for row in zip(*named, strict=True)], WIDTH)
+    gap = 2 if first + sum(widths) + 2 * len(widths) <= text_width else 1
     numbers = zip(
         *([cell.rjust(width + gap) for cell in column] for column, width in zip(columns, widths, strict=True)),
         strict=True,

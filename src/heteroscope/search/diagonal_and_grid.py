@@ -89,10 +89,20 @@ class CandidateSearch:
         Short trainings come first, so models would be no measure of time. Which recipe the finalists have is not known
         yet: their steps are taken as the average of the recipes.
         """
-        first, *others = (len(fold.seeds) for fold in self.folds)
+        first = len(self.folds[0].seeds[: self.n_first])
         average = sum(recipe.steps for recipe in self.recipes) // len(self.recipes)
         self.n_planned = sum(n * first * recipe.steps for n, recipe in zip(n_points, self.recipes, strict=True))
-        self.n_planned += n_finalists * sum(others) * average
+        self.n_planned += self._steps_of_finalists([average] * n_finalists, 1)
+
+    def plan_finalists(self, points: list[Point], kept: list[int]) -> None:
+        """Set the total anew for finalists that are known."""
+        steps = [points[k].recipe.steps for k in kept]
+        self.n_planned = self.n_done + self._steps_of_finalists(steps, len(points[kept[0]].results))
+
+    def _steps_of_finalists(self, steps: list[int], n_folds: int) -> int:
+        """Return about how many steps finalists need that have been trained on so many folds: half of them drop out."""
+        following, *later = [*(len(fold.seeds) for fold in self.folds[n_folds:]), 0]
+        return int(sum(steps) * (following + sum(later) * (0.5 if self.calibrate and len(steps) > 1 else 1.0)))
 
     def evaluate(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Train every point on each of these folds."""
@@ -141,10 +151,12 @@ class CandidateSearch:
         rows of all folds cannot tell from the best one are named beside it.
         """
         kept = choose_finalists(points, self.folds[:1], self.selection, n_finalists, self.calibrate)
+        self.plan_finalists(points, kept)
         for n_folds in range(2, len(self.folds)):
             if self.calibrate and len(kept) > 1:
                 points = self.evaluate_on_more_folds(points, kept, n_folds)
                 kept = sorted(self.within(points, kept, LOST))
+                self.plan_finalists(points, kept)
         points = self.evaluate_on_more_folds(points, kept)
         if self.calibrate:
             best, *others = self.within(points, kept, TIE)
