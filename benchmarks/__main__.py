@@ -1,13 +1,15 @@
 """Run the benchmarks behind BENCHMARKS.md: `python -m benchmarks` runs all, `python -m benchmarks NAME ...` some.
 
-Those that take hours and add to the records run only by name.
+Those that take hours and add to the records run only by name. What they print is kept in benchmarks/records/printed.
 """
 
 import sys
 from importlib import import_module
 from pathlib import Path
 
-TAKES_HOURS = ("penalty_law",)
+from benchmarks._printed import keep_printed
+
+TAKES_HOURS = ("penalty_law", "theory_search")
 
 
 def names() -> list[str]:
@@ -22,7 +24,7 @@ def main(chosen: list[str]) -> int:
         print(f"no benchmark is called {', '.join(unknown)}; there are: {', '.join(names())}", file=sys.stderr)
         return 2
     for name in chosen or [name for name in names() if name not in TAKES_HOURS]:
-        import_module(f"benchmarks.{name}").main()
+        keep_printed(name, import_module(f"benchmarks.{name}").main)
     return 0
 
 

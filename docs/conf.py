@@ -5,12 +5,14 @@ repository's root stand beside those of docs/ on the site, and formulas become M
 """
 
 import re
+from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
+from sphinx_gallery.scrapers import figure_rst
 
 import heteroscope
 
@@ -39,9 +41,23 @@ html_theme = "furo"
 html_title = "heteroscope"
 html_copy_source = False
 html_math_renderer = "mathml"
+html_static_path = ["site.css", str(resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]
+html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 
+
+def own_figures(_: object, block_vars: dict, settings: dict) -> str:
+    """Show the figure that a block of an example has made without pyplot; sphinx-gallery finds only pyplot's."""
+    shown = getattr(block_vars["example_globals"].pop("figure", None), "_repr_png_", None)
+    if shown is None:
+        return ""
+    path = next(block_vars["image_path_iterator"])
+    Path(path).write_bytes(shown())
+    return str(figure_rst([path], settings["src_dir"]))
+
+
 sphinx_gallery_conf = {
+    "image_scrapers": ("matplotlib", own_figures),
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",
     "filename_pattern": "/plot_",

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from make_results import save_in_few_colours
 from matplotlib.figure import Figure
@@ -26,11 +27,13 @@ from heteroscope.plots import (
     posterior_maps,
     save_figure,
     schematic,
+    search_regret_figure,
 )
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the benchmarks have the records
 from benchmarks.dressed_theory import recorded_law, recorded_networks
 from benchmarks.penalty_law import PAPER_NETWORK, load_cells, runs
+from benchmarks.theory_search import RECORDS, compared
 from benchmarks.undressed import solved, trained
 
 IMAGES = Path(__file__).parent / "images"
@@ -41,8 +44,9 @@ FOLD_POINTS = [256, 512, 1024, 2048, 4096]
 def main(chosen: list[str]) -> None:
     """Draw the chosen pictures, or all."""
     pictures = {"demo": demo, "field-sine": field_sine, "field-sets": field_sets, "fold": fold}
-    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed, "undressed": undressed}
-    pictures["bayesian-maps"] = bayesian_maps
+    pictures |= {"onsets": onsets, "penalty-law": penalty_law, "dressed": dressed}
+    pictures |= {f"undressed-{name}": partial(undressed, name) for name in ("sine", "curve")}
+    pictures |= {"theory-search": theory_search, "bayesian-maps": bayesian_maps}
     pictures |= {"map-sine": partial(map_sine, "he"), "map-sine-small-start": partial(map_sine, 1e-3)}
     for name in chosen or pictures:
         store(pictures[name](), name)
@@ -103,12 +107,19 @@ def dressed() -> Figure:
     return phase_maps(shown)
 
 
-def undressed() -> Figure:
+def undressed(name: str) -> Figure:
     """Draw the plain theory beside networks with its penalty and with that of weights."""
-    shown = {"Plain theory": solved("curve")}
+    shown = {f"{name}: plain theory": solved(name)}
     for penalty in ("gradients", "weights"):
-        shown[f"Networks, penalty of {penalty}"] = trained("curve", "leaky_relu", penalty)
+        shown[f"networks, penalty of {penalty}"] = trained(name, "leaky_relu", penalty)
     return phase_maps(shown)
+
+
+def theory_search() -> Figure:
+    """Draw the regret and the steps of the search by theory and of that from random points, from the fits on record."""
+    found = compared(pd.read_csv(RECORDS))
+    titles = {"theory": "from the theory's point", "random": "from a random point"}
+    return search_regret_figure(found.replace({"method": titles}), aims=(0.02, 0.25))
 
 
 def recorded(name: str) -> tuple[datasets.Split, np.ndarray, np.ndarray, xr.Dataset]:

@@ -22,8 +22,10 @@ from heteroscope.datasets import SOURCES
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "benchmarks" / "records" / "leaderboard"
+LOSSES = ROOT / "benchmarks" / "records" / "leaderboard_losses" / "fits.csv"
 PAGE, README = ROOT / "docs" / "leaderboard.md", ROOT / "README.md"
 IMAGES = ROOT / "docs" / "images"
+LEVEL = 0.05  # of the tests over sets, corrected by Holm
 
 
 def main() -> None:
@@ -63,7 +65,63 @@ def blocks(records: pd.DataFrame) -> dict[str, str]:
     )
     used = [name for name, source in SOURCES.items() if source.used_to_choose and name in set(done["set"])]
     others = leaderboard_tables(standings(records, sets=used))["sets"] if used else "None is on record yet."
-    return {"state": state, **tables, "used": others}
+    parts = {"says": says(found), "why": why(records, pd.read_csv(LOSSES))}
+    return {"state": state, **tables, **parts, "used": others}
+
+
+def says(found: Standings) -> str:
+    """Return what the tables say, as a list: the place of ours by each score, against whom it wins, and its cost."""
+    lines = []
+    for score, title in RANKED_SCORES.items():
+        ranks, pairs = found.rankings[score].ranks, found.pairs[score]
+        told = pairs[pairs["p_holm"] < LEVEL]
+        better = [name for name in told.index if told.loc[name, "wins"] > told.loc[name, "losses"]]
+        worse = [name for name in told.index if name not in better]
+        ahead = [name for name in pairs.index if pairs.loc[name, "losses"] > pairs.loc[name, "wins"]]
+        counts = [f"{name} ({pairs.loc[name, 'losses']:.0f} of {pairs.loc[name, 'sets']:.0f})" for name in ahead]
+        place = list(ranks.index).index(found.first) + 1
+        lines.append(
+            f"- **{title}**: by mean rank ours has place {place} of {len(ranks)}. By Wilcoxon's test it is better than "
+            f"{', '.join(better) or 'no method'}, and worse than {', '.join(worse) or 'none'}. Ahead of it on most "
+            f"sets: {', '.join(counts) or 'no method'}."
+        )
+    seconds = found.methods["processor_seconds"]
+    cost = seconds[found.first] / seconds.drop(found.first)
+    lines.append(
+        f"- **Cost**: a fit of ours takes {seconds[found.first]:.0f} processor seconds in the median, {cost.min():.1f} "
+        f"times as many as {cost.idxmin()} and {cost.max():.0f} times as many as {cost.idxmax()}."
+    )
+    hold = 100 * found.methods["interval_coverage"]
+    others = hold.drop(found.first)
+    lines.append(
+        f"- **Intervals**: 90 % intervals of ours hold {hold[found.first]:.0f} % of the test rows on average; those of "
+        f"the others from {others.min():.0f} % ({others.idxmin()}) to {others.max():.0f} % ({others.idxmax()})."
+    )
+    return "\n".join(lines)
+
+
+def why(records: pd.DataFrame, changed: pd.DataFrame) -> str:
+    """Return one row per set of `python -m benchmarks leaderboard_losses`: the best other method, and ours changed."""
+    first = records[records["split"] == 0]
+    crps, rmse = (mean_scores(first, score) for score in ("crps", "rmse"))
+    lines = [
+        "| set | best other by CRPS | its CRPS | its RMSE | ours with the shape of held-out rows: CRPS | "
+        "ours without logarithms: CRPS | RMSE | skewness of held-out errors | commonest target |",
+        f"|---|---|{7 * '---:|'}",
+    ]
+    for name, line in changed.set_index("set").iterrows():
+        best = str(crps.loc[name].drop("ours").idxmin())
+        changes = [
+            crps.loc[name, best] / crps.loc[name, "ours"],
+            rmse.loc[name, best] / rmse.loc[name, "ours"],
+            line["crps_shape"] / line["crps"],
+            line["crps_plain"] / line["crps"],
+            line["rmse_plain"] / line["rmse"],
+        ]
+        cells = ["" if pd.isna(change) else f"{100 * (change - 1):+.0f} %" for change in changes]
+        cells += [f"{line['skewness']:.1f}", f"{100 * line['most_repeated']:.0f} %"]
+        lines.append(f"| {str(name).replace('_', ' ')} | {best} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def readme_table(records: pd.DataFrame) -> str:

@@ -6,8 +6,6 @@ A model at every point of a grid of (rho, gamma), scored and labelled: where is 
 The grid and the networks are smaller than the paper's, so that this page takes seconds.
 """
 
-import matplotlib.pyplot as plt
-
 from heteroscope import datasets, phase_diagram
 from heteroscope.plots import diagram_array, phase_maps
 
@@ -27,13 +25,11 @@ diagram = phase_diagram(
 print(diagram["phase"].isel(seed=0).to_pandas())
 
 # %%
-# The phase of each cell. The good region is a narrow seam.
+# The phase of each cell. The good region is a narrow seam. A notebook shows the figure, `figure.savefig` writes it.
 
-phase_maps(diagram)
-plt.show()
+figure = phase_maps(diagram)
 
 # %%
 # What the phases do to the scores on new rows.
 
-diagram_array(diagram, metrics=["mean_mse", "nll"])
-plt.show()
+figure = diagram_array(diagram, metrics=["mean_mse", "nll"])

@@ -14,8 +14,7 @@ from heteroscope.plots import phase_maps, schematic
 
 x, y, y_test = field_draws("sine", n_points=512)
 diagram = field_diagram(x, y, y_test=y_test)
-schematic(diagram, "Field theory of the sine set")
-plt.show()
+figure = schematic(diagram, "Field theory of the sine set")
 
 # %%
 # One point of the diagram: the mean and the std that minimise the free energy.
@@ -34,5 +33,4 @@ plt.show()
 # Two sets side by side.
 
 x_curve, y_curve, test_curve = field_draws("curve", n_points=512)
-phase_maps({"sine": diagram, "curve": field_diagram(x_curve, y_curve, y_test=test_curve)})
-plt.show()
+figure = phase_maps({"sine": diagram, "curve": field_diagram(x_curve, y_curve, y_test=test_curve)})

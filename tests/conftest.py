@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import tests.lazy_checks  # noqa: F401  (named in pyproject.toml: jaxtyping looks it up when the package is imported)
 from tests.processors import COMPILE_FAST
@@ -32,6 +33,9 @@ SETTINGS = {
     "JAX_NUMPY_RANK_PROMOTION": "raise",
     # what n_jobs=-1 means: the tests themselves run one process per core
     "LOKY_MAX_CPU_COUNT": "1",
+    # for the same reason: threads of matrix products wait for each other longer than they compute
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
 }
 for name, value in SETTINGS.items():
     os.environ.setdefault(name, value)
@@ -40,6 +44,7 @@ for name, value in SETTINGS.items():
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+threadpool_limits(1)  # of libraries that a plugin has loaded already
 if "jax" in sys.modules:  # a pytest plugin was quicker: tell the running JAX as well
     import jax
 

@@ -73,7 +73,7 @@ def run_script(name: str, script: str, *words: object) -> str:
     settings = None if name == "native" else environment(name, platform.machine(), numpy_features())
     call = [sys.executable, "-c", script, *map(str, words)]
     own = {**os.environ, **(settings or {})}
-    ended = subprocess.run(call, env=own, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run(call, env=own, capture_output=True, text=True, timeout=900, check=False)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

@@ -6,11 +6,15 @@ Tables of accuracy agree with the scores of the single fits in `benchmarks/recor
 import re
 from pathlib import Path
 
+import make_methods  # of docs/, see pyproject.toml
+import make_printed
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import heteroscope
+from heteroscope.baselines import BASELINES
+from heteroscope.baselines import METHODS as ALL_METHODS
 from heteroscope.comparison import summary
 from heteroscope.core import defaults
 
@@ -23,6 +27,15 @@ METHODS = {
     "Gaussian process": "gp",
     "NGBoost": "ngboost",
     "CatBoost": "catboost",
+}
+# Tables of numbers outside of blocks that scripts fill: headings, and why they may stand there.
+BY_HAND = {
+    "## How good is it?": "compared with the records of single fits below",
+    "## Accuracy": "compared with the records of single fits below",
+    "# Results: the paper, figure by figure": "settings, not results",
+    "## Where the files come from": "sizes of files",
+    "## What it does to the phases": "half an hour of sampling, by docs/make_images.py bayesian-maps",
+    "## Networks and theory": "from the observations on the page of results",
 }
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -109,3 +122,43 @@ def test_table_of_methods_is_that_of_the_records(name):
         assert int(fits) == scores["fits"]
         assert nll == f"{scores['nll']:.3g} ± {scores['nll_sd']:.2g}"
         assert difference == ("" if method == "ours" else f"{scores['nll_difference']:+.2f} ± {scores['nll_se']:.2f}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_printed_tables_are_those_on_record(page):
+    text = page.read_text()
+    assert make_printed.with_tables(text) == text, "run `python docs/make_printed.py`"
+
+
+def numeric_tables(text):
+    """Yield heading, enclosing block or None, and first line of each table with six numbers or more."""
+    heading, block, table = "", None, []
+    for line in [*text.splitlines(), ""]:
+        if line.startswith("|"):
+            table.append(line)
+            continue
+        cells = [cell for row in table[2:] for cell in row.strip("|").split("|")]
+        if sum(bool(re.match(r"\s*\**[-+]?\d", cell)) for cell in cells) >= 6:
+            yield heading, block, table[0]
+        table = []
+        if line.startswith("#"):
+            heading = line
+        elif found := re.match(r"<!-- (begin|end) (.+?) -->", line):
+            block = found[2] if found[1] == "begin" else None
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "research"], ids=lambda page: page.name)
+def test_every_table_of_numbers_is_made_by_a_script(page):
+    by_hand = [
+        (heading, first)
+        for heading, block, first in numeric_tables(page.read_text())
+        if block is None and heading not in BY_HAND
+    ]
+    assert by_hand == []
+
+
+def test_table_of_rivals_is_that_of_the_methods():
+    page = (ROOT / "docs" / "compare.md").read_text()
+    table = page.split("<!-- begin rivals -->")[1].split("<!-- end rivals -->")[0]
+    assert table.strip() == make_methods.rivals()
+    assert {"ours", *BASELINES, *make_methods.RIVALS} == set(ALL_METHODS)

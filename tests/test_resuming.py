@@ -18,7 +18,7 @@ from tests.processors import run_script
 NAMED = "cubic_homoskedastic"
 LEGS = ("native", "avx2", "sse")
 
-pytestmark = pytest.mark.processors
+pytestmark = [pytest.mark.processors, pytest.mark.timeout(1800)]
 
 #: Does all six kinds of work in a folder, each up to its next stop.
 WORK = """

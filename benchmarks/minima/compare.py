@@ -53,7 +53,7 @@ def _read(path: Path) -> xr.Dataset:
 
 def _diagram(name: str, start: str | float, seed: int) -> xr.Dataset:
     """Train a whole diagram with this seed."""
-    split = datasets.load(name, seed=0)
+    split = datasets.load(name.removesuffix("_long"), seed=0)
     tests = {"X_test": split.x_test, "y_test": split.y_test}
     return phase_diagram(split.x_train, split.y_train, **tests, start=start, random_state=seed, n_jobs=N_PROCESSES)
 

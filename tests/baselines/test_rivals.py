@@ -1,10 +1,13 @@
 """Other libraries' models behind one call: units, early stopping and noise, on eighty rows."""
 
+import re
 import sys
-import warnings
+import tomllib
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,6 +18,7 @@ from heteroscope.baselines.rivals.peers import INSTALL, LEVELS, require
 from heteroscope.core.errors import InputError
 from heteroscope.distributions import metrics
 
+ROOT = Path(__file__).parents[2]
 #: The smallest settings with which each still learns a line; the package that it needs.
 PEERS = {
     "ngboost": rivals.NGBoostPeer(max_trees=60, random_state=0),
@@ -27,7 +31,7 @@ PEERS = {
     "crepes": rivals.ConformalCatBoostPeer(max_trees=200, n_jobs=1, random_state=0),
     "stochtree": rivals.BARTPeer(n_samples=100, burn_in=20, n_trees=20, n_variance_trees=5, n_jobs=1, random_state=0),
     "bde": rivals.BDEPeer(n_members=2, hidden=(8,), epochs=200, warmup_steps=200, n_samples=200, random_state=0),
-    "pytabkit": rivals.RealMLPPeer(n_folds=2, n_epochs=30, n_jobs=1, random_state=0),
+    "pytabkit": rivals.RealMLPPeer(n_folds=2, n_epochs=100, n_jobs=1, random_state=0),
     "pytabkit.models": rivals.TabMPeer(n_folds=2, n_epochs=30, n_jobs=1, random_state=0),
     "treeffuser": rivals.TreeffuserPeer(n_draws=50, max_trees=50, n_jobs=1, random_state=0),
 }
@@ -45,25 +49,22 @@ def line(n, seed=0):
     return x, 500 + 30 * x[:, 0] + 5 * random.normal(size=n)
 
 
-def fitted(name):
-    with warnings.catch_warnings():
-        if name not in ("catboost", "sklearn", "sklearn.ensemble"):
-            warnings.simplefilter("ignore")  # those of other libraries about their own dependencies
-        return PEERS[name].fit(*line(80))
+def marks(name):
+    """Skip a rival whose package is missing; ignore what other libraries warn of about their own dependencies."""
+    skip = pytest.mark.skipif(not installed(name), reason=f"{name} is not installed: {INSTALL.get(name)}")
+    strict = name in ("catboost", "sklearn", "sklearn.gaussian_process", "sklearn.ensemble")
+    return [skip] if strict else [skip, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(
-            name,
-            marks=pytest.mark.skipif(not installed(name), reason=f"{name} is not installed: {INSTALL.get(name)}"),
-        )
-        for name in PEERS
-    ],
-)
+@pytest.fixture(scope="module", autouse=True)
+def other_libraries_write_jax_as_they_like():
+    with jax.numpy_rank_promotion("allow"):
+        yield
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=marks(name)) for name in PEERS])
 def peer(request):
-    return request.param, fitted(request.param)
+    return request.param, PEERS[request.param].fit(*line(80))
 
 
 def test_the_forecast_is_in_the_targets_units_and_beats_the_constant_model(peer):
@@ -128,9 +129,17 @@ def test_a_gaussian_process_finds_the_noise_and_the_feature_that_does_not_matter
 
 
 @pytest.mark.parametrize("package", INSTALL)
+def test_the_extra_that_installs_a_package_exists(package):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extra = re.search(r"\[([\w-]+)\]", INSTALL[package])[1]
+    wanted = {"bde": "sklearn-contrib-bde", "treeffuser": "lightgbm"}.get(package, package.replace("_", "-"))
+    assert any(line.startswith(wanted) for line in extras[extra])
+
+
+@pytest.mark.parametrize("package", INSTALL)
 def test_a_package_that_is_missing_is_one_line_with_the_command(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=r"is not installed: pip install \"heteroscope\[\w+\]\"") as refusal:
+    with pytest.raises(InputError, match=r"is not installed: pip install \"heteroscope\[[\w-]+\]\"") as refusal:
         require(package)
     assert "\n" not in str(refusal.value)
 
@@ -152,11 +161,15 @@ class Loaded:
         return table if alphas else list(table.T)
 
 
+class GatedError(Exception):
+    """An error of a package's own, as TabPFN raises."""
+
+
 class Weightless(Loaded):
     """The same without weights."""
 
     def fit(self, x, y):
-        raise RuntimeError("Failed to download\nmodel from hub. Set a token.")
+        raise GatedError("Failed to download\nmodel from hub. Set a token.")
 
 
 FOUNDATION = {
@@ -186,8 +199,6 @@ def test_networks_without_their_weights_say_so_in_one_line(package, monkeypatch)
     module = ModuleType(package)
     setattr(module, name, Weightless)
     monkeypatch.setitem(sys.modules, package, module)
-    with pytest.raises(
-        InputError, match=r"could not load its weights \(Failed to download model .*set model_path"
-    ) as no:
+    with pytest.raises(InputError, match=r"could not be fitted \(.*Failed to download model .*set model_path") as no:
         peer().fit(*line(20))
     assert "\n" not in str(no.value)

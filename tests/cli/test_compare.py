@@ -1,5 +1,8 @@
 """`heteroscope compare`: tables on screen and on disk, notes, and mistakes in one line."""
 
+import subprocess
+import sys
+import time
 from functools import partial
 
 import click
@@ -72,12 +75,15 @@ def test_by_default_notes_say_which_methods_are_left_out_and_which_failed(table,
         return Broken()
 
     few = {"gp": Method(BayesianRidge), "gp2": Method(BayesianRidge, max_rows=10), "bad": Method(broken)}
-    few["lost"] = Method(BayesianRidge, package="no_such_package")
+    few["lost"] = Method(BayesianRidge, packages=("no_such_package",))
+    few["asked"] = Method(BayesianRidge, by_default=False)
     monkeypatch.setattr(methods, "METHODS", few)
+    monkeypatch.setitem(methods.INSTALL, "no_such_package", 'pip install "heteroscope[lost]"')
     result = run(table, "--target", "price", "--splits", 2, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Note: gp2 is left out: it takes at most 10 training rows, and there are 54." in result.stdout
     assert "Note: lost is left out: the package 'no_such_package' is not installed: pip install" in result.stdout
+    assert "asked" not in result.stdout, "it is neither run nor left out: it runs if it is named"
     assert "Note: bad failed on split 1: RuntimeError: no luck" in result.stdout
 
 
@@ -111,3 +117,49 @@ def test_the_default_folder_is_named_after_the_data(table, monkeypatch, tmp_path
     assert str(seen["out"]) == "houses-compare"
     assert seen["methods"] is None
     assert seen["n_splits"] == comparison.N_SPLITS
+
+
+SIX = "ngboost,catboost,gp-matern,quantile-boosting,quantile-forest,conformal-catboost"
+RIVALS = """
+import sys
+from heteroscope.baselines import methods, rivals
+from heteroscope.cli import main
+
+small = {{
+    "ngboost": rivals.NGBoostPeer(max_trees=10),
+    "catboost": rivals.CatBoostPeer(max_trees=10),
+    "gp-matern": rivals.GaussianProcessPeer(kernel="matern", n_restarts=0),
+    "quantile-boosting": rivals.QuantileBoostingPeer(max_trees=5),
+    "quantile-forest": rivals.QuantileForestPeer(n_trees=10),
+    "conformal-catboost": rivals.ConformalCatBoostPeer(max_trees=10),
+}}
+methods.METHODS |= {{name: methods.Method(lambda peer=peer: peer) for name, peer in small.items()}}
+words = "compare sine cubic curve --methods {methods} --splits 2 --jobs 1 --out".split()
+sys.argv = ["heteroscope", *words, {out!r}]
+main()
+"""
+
+
+def test_six_rivals_on_three_sets_in_one_command_lose_at_most_one_fit_to_a_kill(tmp_path):
+    pytest.importorskip("quantile_forest")
+    out = tmp_path / "out"
+    words = [sys.executable, "-W", "ignore", "-c", RIVALS.format(methods=SIX, out=str(out))]
+    victim = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 200
+        while len(list(out.glob("*/records/*.json"))) < 16 and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        victim.kill()
+        victim.wait()
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*/records/*.json")}
+    assert 16 <= len(before) < 36, "it was killed in the second set"
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    for name in ("sine", "cubic", "curve"):
+        records = pd.read_csv(out / name / "records.csv")
+        assert sorted(records["method"]) == sorted(2 * SIX.split(","))
+        assert records["error"].isna().all()
+        assert records["crps"].notna().all()
+    assert (out / "summary.md").read_text().count("# ") >= 3

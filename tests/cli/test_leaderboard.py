@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import BayesianRidge
 
+from heteroscope import datasets
 from heteroscope.baselines import methods
 from heteroscope.baselines.methods import Method
 from tests.cli import commands
@@ -51,8 +52,19 @@ def test_one_set_has_no_ranking_yet(tmp_path):
     assert "ranks.png" not in (tmp_path / "leaderboard.md").read_text()
 
 
+@pytest.mark.parametrize(("word", "n_sets"), [("--unseen", 1), ("--all", 2)])
+def test_unseen_sets_are_those_that_chose_nothing(word, n_sets, tmp_path, monkeypatch):
+    few = {name: datasets.SOURCES[name] for name in ("yacht", "quake")}
+    monkeypatch.setattr(datasets, "SOURCES", few)
+    result = run(word, "--methods", "gp,ours", "--splits", 1, "--max-train", 60, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert len(list((tmp_path / "records").glob("*.csv"))) == n_sets
+    assert (tmp_path / "records" / "quake.csv").is_file()
+
+
 def test_mistakes_are_one_line(tmp_path):
     assert "has no records" in refused("--out", tmp_path)
     assert "did you mean 'quake'" in refused("quak", "--out", tmp_path)
-    assert "leave out the names" in refused("quake", "--all", "--out", tmp_path)
+    assert "name sets, or give --all" in refused("quake", "--all", "--out", tmp_path)
+    assert "name sets, or give --all" in refused("--unseen", "--all", "--out", tmp_path)
     assert "no method is called" in refused("quake", "--methods", "gpp", "--out", tmp_path)

@@ -20,6 +20,7 @@ from heteroscope.baselines import MLERegressor
 from heteroscope.comparison import SCORES, compare, detectable_ratio, markdown, summary
 from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.core.provenance import computed_with
+from heteroscope.datasets import sample
 from heteroscope.distributions import QuantileForecast, SampleForecast, metrics
 
 
@@ -110,6 +111,20 @@ def test_quantiles_and_samples_are_scored_and_nll_is_absent_where_there_is_no_de
     assert "| atoms | none |" in text
 
 
+def test_published_splits_are_the_same_for_the_named_set_and_for_its_table_in_the_published_order(tmp_path):
+    rows = sample("yacht", published_order=True)
+    frame = pd.DataFrame(rows.x, columns=list(rows.feature_names)).assign(y=rows.y)
+    frame.to_csv(tmp_path / "ships.csv", index=False)
+    methods = {"ridge": BayesianRidge()}
+    named = compare("yacht", methods, protocol="published", n_splits=2, seed=3)
+    table = compare(tmp_path / "ships.csv", methods, target="y", protocol="published", n_splits=2)
+    pd.testing.assert_frame_equal(named.drop(columns=TIMES), table.drop(columns=TIMES))
+    assert set(named["n_test"]) == {31}
+    frame.sort_values("y").to_csv(tmp_path / "ships.csv", index=False)
+    with pytest.raises(InputError, match=r"ships.csv has the rows of yacht in another order"):
+        compare(tmp_path / "ships.csv", methods, target="y", protocol="published", n_splits=2)
+
+
 PAIR = {"constant": Constant(), "ridge": BayesianRidge()}
 
 
@@ -172,7 +187,7 @@ def test_a_score_that_one_fit_lacks_is_no_average_of_the_others(records):
     assert table.loc["ridge", "crps"] == pytest.approx(summary(records).loc["ridge", "crps"])
     older = summary(records.drop(columns="interval_score"))
     assert "interval_score" not in older
-    assert markdown(older).count("RMSE") == 2
+    assert markdown(older).count("RMSE") == 3, "scores, differences and detectable differences"
 
 
 def test_a_method_that_fails_costs_the_others_nothing_and_is_tried_again(tmp_path):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from heteroscope.comparison import (
 )
 from heteroscope.comparison.leaderboard import first_rows
 from heteroscope.comparison.processor_time import processor_seconds
-from heteroscope.core.errors import InputError
+from heteroscope.core.errors import InputError, StoreWarning
 from heteroscope.distributions import metrics
 
 SETS = ("excitation_current", "forest_fires")
@@ -159,7 +160,8 @@ def test_a_method_with_other_parameters_is_refused(tmp_path, monkeypatch):
         ("settings.json", "{", "settings.json is damaged"),
         ("settings.json", "[]", "settings.json is damaged"),
         ("excitation_current.csv", "a,b\n1,2\n", "other columns"),
-        ("excitation_current.csv", "", "no table of records"),
+        ("excitation_current.csv", "", "other columns"),
+        ("excitation_current.csv", 'check,"' + 140_000 * "x", "no table of records"),
     ],
 )
 def test_damaged_files_are_named(tmp_path, name, text, message):
@@ -185,6 +187,42 @@ def test_the_same_fit_twice_is_refused(tmp_path):
     path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")
     with pytest.raises(InputError, match="a method twice on one split"):
         read_leaderboard(tmp_path)
+
+
+def test_no_flipped_bit_changes_a_record_and_only_damaged_rows_are_fitted_again(tmp_path):
+    whole = extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=2, max_train=50)
+    path = tmp_path / "excitation_current.csv"
+    content, chance = path.read_bytes(), np.random.default_rng(0)
+    start = content.index(b"\n") + 1
+    whole = whole.set_index(["method", "split"])
+    for place in chance.integers(start, len(content), 100):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << chance.integers(8)
+        path.write_bytes(damaged)
+        with pytest.warns(StoreWarning, match=r"do not have their checksum\): their fits count"):
+            found = read_leaderboard(tmp_path).set_index(["method", "split"])
+        assert 2 <= len(found) < 4
+        pd.testing.assert_frame_equal(found, whole.loc[found.index], check_dtype=False)
+    path.write_bytes(content.replace(b"ridge,0", b"ridge,9"))
+    with pytest.warns(StoreWarning, match="1 of its rows"):
+        extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=2, max_train=50)
+    again = read_leaderboard(tmp_path).set_index(["method", "split"])
+    timed = ["seconds", "processor_seconds"]
+    pd.testing.assert_frame_equal(again.drop(columns=timed), whole.drop(columns=timed))
+
+
+def test_a_table_cut_short_anywhere_keeps_its_whole_rows(tmp_path):
+    extend_leaderboard(tmp_path, SETS[:1], ("ours", "ridge"), n_splits=1, max_train=50)
+    path = tmp_path / "excitation_current.csv"
+    content = path.read_bytes()
+    start = content.index(b"\n") + 1
+    for size in range(start, len(content), 7):
+        path.write_bytes(content[:size])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StoreWarning)
+            found = read_leaderboard(tmp_path)
+        assert len(found) == content[: size + 1].count(b"\n") - 1
+        assert found["error"].isna().all()
 
 
 def test_small_sets_keep_all_their_rows():
@@ -274,12 +312,15 @@ def test_standings_rank_the_methods_that_have_most_sets_and_compare_with_the_fir
     assert found.pairs["crps"].loc["rival", "median_difference"] == pytest.approx(
         found.pairs["nll"].loc["rival", "median_difference"]
     ), "CRPS is exp(NLL) here, and its logarithm is compared"
-    row = found.sets.loc["b"]
+    row = found.sets["nll"].loc["b"]
     gap = np.array([1.0 - 2.0, 1.5 - 2.3])
     assert (row["rival"], row["splits"]) == ("rival", 2)
     assert row["difference"] == pytest.approx(gap.mean())
     share = 100 / 1100
     assert row["standard_error"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 2 + share / (1 - share)))
+    assert found.sets["crps"].loc["b", ["difference", "detectable"]].tolist() == pytest.approx(
+        row[["difference", "detectable"]].tolist()
+    )
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(gap.mean()) / row["standard_error"], 1))
     assert found.methods.loc["ours", ["fits", "failed", "sets"]].to_dict() == {"fits": 5, "failed": 1, "sets": 3}
     assert found.methods.loc["rival", "processor_seconds"] == 3.0
@@ -287,7 +328,7 @@ def test_standings_rank_the_methods_that_have_most_sets_and_compare_with_the_fir
 
 def test_the_share_of_test_rows_counts_rows_that_were_left_out_of_the_training():
     board = {name: {"diamonds": values["a"]} for name, values in BOARD.items()}
-    found = standings(made_up(board, n_test=5394)).sets.loc["diamonds"]
+    found = standings(made_up(board, n_test=5394)).sets["nll"].loc["diamonds"]
     gap = np.array([2.0 - 1.0, 2.2 - 1.4])
     assert found["standard_error"] == pytest.approx(gap.std(ddof=1) * np.sqrt(1 / 2 + 1 / 9))
 
@@ -301,6 +342,8 @@ def test_the_page_has_every_method_and_set_and_tells_the_losses():
     assert tables["losses"].splitlines() == ["- **b**. NLL: rival -0.900; CRPS: rival -58.5%"]
     (line,) = [line for line in tables["sets"].splitlines() if line.startswith("| b |")]
     assert "| **1.25** |" in line
+    (line,) = [line for line in tables["sets_crps"].splitlines() if line.startswith("| b |")]
+    assert "| 1.00 | **0.41** |" in line, "its average CRPS (e + e^1.5) / 2 is 0.41 of ours, (e^2 + e^2.3) / 2"
     for name, table in tables.items():
         widths = {line.count("|") for line in table.splitlines() if line.startswith("|")}
         assert len(widths) == (name != "losses")
@@ -313,7 +356,7 @@ def test_without_the_first_method_or_any_record_there_is_one_line():
         standings(made_up(BOARD), first="gp")
     with pytest.raises(InputError, match="no record of these sets"):
         standings(made_up(BOARD), sets=["z"])
-    assert list(standings(made_up(BOARD), sets=["a", "b"]).sets.index) == ["a", "b"]
+    assert list(standings(made_up(BOARD), sets=["a", "b"]).sets["nll"].index) == ["a", "b"]
 
 
 def test_records_of_the_repository_are_whole_and_of_known_sets_and_methods(tmp_path):

@@ -92,8 +92,10 @@ def test_only_regular_files_of_some_size_are_read(tmp_path):
     (tmp_path / "endless").symlink_to("/dev/zero")
     (tmp_path / "large").write_bytes(b"12345")
     (tmp_path / "link").symlink_to(tmp_path / "large")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
     assert read_regular(tmp_path / "link", 5) == b"12345"
-    for name, cause in {"pipe": "no regular file", "endless": "no regular file", "large": "5 bytes"}.items():
+    causes = {"pipe": "no regular file", "endless": "no regular file", "large": "5 bytes", "loop": "leads to itself"}
+    for name, cause in causes.items():
         with pytest.raises(DamageError, match=cause):
             read_regular(tmp_path / name, 4)
 

@@ -6,6 +6,7 @@ from scipy import stats
 
 from heteroscope import diagnose
 from heteroscope.core.errors import InputError
+from heteroscope.distributions import QuantileForecast, SampleForecast
 from heteroscope.phases import Trust, observe, observe_held_out
 from heteroscope.phases.labels import label
 
@@ -96,6 +97,36 @@ def test_intervals_are_read_as_those_of_a_gaussian():
 def test_frozen_distributions_keep_their_own_tails():
     found = diagnose(Y, forecast=stats.t(6.0, MEAN, STD))
     assert found.verdict.ours.nll == pytest.approx(-stats.t(6.0, MEAN, STD).logpdf(Y).mean())
+
+
+LEVELS = np.arange(1, 20) / 20
+
+
+def test_quantiles_are_judged_by_the_distribution_through_them():
+    columns = {float(level): MEAN + STD * stats.norm.ppf(level) for level in LEVELS}
+    found = diagnose(Y, quantiles=columns)
+    through = QuantileForecast(list(columns), np.stack(list(columns.values()), axis=1))
+    assert found.verdict.ours.nll == pytest.approx(-through.logpdf(Y).mean())
+    assert found.verdict.trust == diagnose(Y, MEAN, STD).verdict.trust
+    with pytest.raises(InputError, match=r"quantile 0.5 has the shape \(599,\)"):
+        diagnose(Y, quantiles=columns | {0.5: MEAN[1:]})
+
+
+@pytest.mark.parametrize("form", [stats.norm, QuantileForecast, SampleForecast])
+def test_each_form_of_forecasts_has_a_verdict_a_report_and_curves_of_calibration(form, tmp_path):
+    draws = MEAN[:, np.newaxis] + STD[:, np.newaxis] * np.random.default_rng(5).normal(size=(N, 200))
+    forecast = {
+        stats.norm: lambda: stats.norm(MEAN, STD),
+        QuantileForecast: lambda: QuantileForecast(LEVELS, np.quantile(draws, LEVELS, axis=1).T),
+        SampleForecast: lambda: SampleForecast(draws),
+    }[form]()
+    found = diagnose(Y, forecast=forecast)
+    gaussian = diagnose(Y, MEAN, STD)
+    assert found.verdict.trust == gaussian.verdict.trust
+    assert found.verdict.ours.crps == pytest.approx(gaussian.verdict.ours.crps, rel=0.03)
+    difference = found.explanation.calibration - gaussian.explanation.calibration
+    assert abs(difference["observed"]).max() < 0.05
+    assert "form of the forecasts" in found.report(tmp_path / "page.html").read_text()
 
 
 def test_quantiles_and_samples_are_judged_as_such():

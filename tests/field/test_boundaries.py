@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 from heteroscope import field
 from heteroscope.core import FIELD_GRID, InputError, Status
@@ -100,3 +101,11 @@ def test_thresholds_that_cannot_be_are_refused():
     for settings in ({}, {"share": 0.9, "ratio": 0.1}, {"share": 1.5}):
         with pytest.raises(InputError, match=r"share|threshold"):
             boundaries.mean_onset(lattice, y, **settings)
+
+
+def test_the_constant_of_the_fold_is_the_maximum_of_the_formula_and_of_the_sum_over_waves():
+    best = minimize_scalar(lambda a: -a * boundaries.chain_noise_share(a), bounds=(1.0, 6.0), method="bounded")
+    assert best.x == pytest.approx(2.9154, abs=1e-3)
+    assert boundaries.white_noise_fold(1.0) == pytest.approx(0.5 / -best.fun, rel=1e-6)
+    waves = 4.0 * np.sin(np.pi * (np.arange(4000) + 0.5) / 8000) ** 2  # eigenvalues of an infinite chain, h = 1
+    assert boundaries.chain_noise_share(2.9154) == pytest.approx(np.mean((waves / (2.9154 + waves)) ** 2), rel=1e-6)

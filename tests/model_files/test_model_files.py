@@ -18,9 +18,10 @@ from sklearn.model_selection import KFold
 
 from heteroscope import HeteroskedasticRegressor, HeteroskedasticRegressorCV, load_model, save_model
 from heteroscope.core.errors import InputError
+from heteroscope.core.files import open_regular
 from heteroscope.core.sealed_files import SEAL, seal
 from heteroscope.data.table_encoder import TableEncoder
-from heteroscope.model_files import ARRAYS, DESCRIPTION, FORMAT, load_bundle
+from heteroscope.model_files import ARRAYS, DESCRIPTION, FORMAT, folders, load_bundle
 from heteroscope.model_files.folders import NEXT
 from tests.power_cut import PowerCut, PowerFailure
 
@@ -252,6 +253,55 @@ def test_a_reader_never_finds_a_mixture_or_nothing_while_models_are_replaced(poi
         model = point_model if found.std_scale_ == 1.0 else other
         np.testing.assert_array_equal(found.members_.mean[-1].bias, model.members_.mean[-1].bias)
     assert sorted(path.name for path in folder.iterdir()) == [ARRAYS, DESCRIPTION]
+
+
+def half_replaced(folder):
+    """Leave the folder as a writer does that is killed just before its last rename; return the model it has written."""
+    other = load_bundle(folder).model
+    other.std_scale_ = 2.0
+    old = (folder / ARRAYS).read_bytes()
+    other.members_.mean[-1].bias[:] += 1.0
+    save_model(other, folder)
+    (folder / ARRAYS).replace(folder / NEXT)
+    (folder / ARRAYS).write_bytes(old)
+    return other
+
+
+def test_new_arrays_that_are_renamed_while_they_are_looked_for_are_found(folder, monkeypatch):
+    other = half_replaced(folder)
+
+    def rename_first(path, most_bytes):
+        if path.name == NEXT and path.exists():
+            path.replace(folder / ARRAYS)
+        return open_regular(path, most_bytes)
+
+    monkeypatch.setattr(folders, "open_regular", rename_first)
+    np.testing.assert_array_equal(load_model(folder).predict(rows()[0]), other.predict(rows()[0]))
+
+
+@pytest.mark.parametrize("last", range(1, 10))
+def test_a_second_kill_does_not_lose_what_the_first_left(point_model, tmp_path, monkeypatch, last):
+    root = tmp_path / "disk"
+    half_replaced(save_model(point_model, root / "model"))
+    with monkeypatch.context() as patch, suppress(PowerFailure):
+        cut = PowerCut(root, patch, last)
+        save_model(point_model, root / "model")
+    found = load_model(cut.disk(tmp_path / "after") / "model")
+    assert found.std_scale_ in (1.0, 2.0)
+
+
+def test_a_writer_that_fails_leaves_the_model_that_another_has_finished(point_model, tmp_path, monkeypatch):
+    def write_another_and_fail(place, packed, text):
+        with monkeypatch.context() as patch:
+            patch.setattr(folders, "_replace_files", replace_files)
+            save_model(point_model, place)
+        raise OSError(28, "No space left on device")
+
+    replace_files = folders._replace_files
+    monkeypatch.setattr(folders, "_replace_files", write_another_and_fail)
+    with pytest.raises(OSError, match="No space left"):
+        save_model(point_model, tmp_path / "model")
+    assert load_model(tmp_path / "model").std_scale_ == 1.0
 
 
 def test_only_fitted_models_of_known_classes_are_saved(tmp_path):

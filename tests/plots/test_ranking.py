@@ -49,12 +49,12 @@ def test_no_ranking_is_one_clear_line():
 def test_large_points_are_medians_and_endless_scores_are_left_out(scores, shown_texts, awkward):
     gap = scores.sub(scores.min(axis=1), axis=0).rename(columns={"e": awkward})
     gap.iloc[0, 1] = np.inf
-    seconds = gap * 0 + [1, 2, 3, 4, np.nan]
+    seconds = gap * 0 + [0, 2, 3, 4, np.nan]
     figure = score_time_figure(gap, seconds, "NLL")
     figure.draw_without_rendering()
     (ax,) = figure.axes
     middles = [line for line in ax.lines if line.get_markersize() == 9]
-    assert [line.get_xdata()[0] for line in middles] == [1, 2, 3, 4], "the fifth has no times"
+    assert [line.get_xdata()[0] for line in middles] == [0.01, 2, 3, 4], "the fifth has no times"
     assert middles[0].get_ydata()[0] == pytest.approx(gap["ours"].median())
     assert middles[1].get_ydata()[0] == pytest.approx(gap["b"].iloc[1:].median())
     assert "NLL minus the best of the set" in shown_texts(figure)

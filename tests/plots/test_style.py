@@ -1,5 +1,8 @@
 """Texts and ticks that all figures share."""
 
+import io
+
+import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
@@ -53,3 +56,8 @@ def test_a_short_axis_has_ticks_all_the_same():
 def test_metrics_have_names():
     assert metric_name("mean_mse") == "mean MSE"
     assert metric_name("relative_gradient") == "relative gradient"
+
+
+def test_a_notebook_shows_a_figure_although_pyplot_was_not_imported():
+    figure = new_figure(2.0, 1.0)
+    assert matplotlib.image.imread(io.BytesIO(figure._repr_png_()))[..., 3].shape == (100, 200)

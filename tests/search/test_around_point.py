@@ -24,7 +24,8 @@ def run(monkeypatch, best_log_alpha, centre=CENTRE, width=4.0):
         for where in points:
             share = 0.8 * np.exp(-(((np.log(alpha_beta(*where)[0]) - best_log_alpha) / width) ** 2))
             whole = point(0.0, np.sqrt(np.mean((Y - share * Y) ** 2)), mean=share * Y, recipe=recipe)
-            kept = tuple(whole.results[k] for k, fold in enumerate(FOLDS) if any(fold is one for one in folds))
+            held = [fold.held for fold in folds]
+            kept = tuple(whole.results[k] for k, fold in enumerate(FOLDS) if any(fold.held is one for one in held))
             found.append(whole._replace(logits=where, results=kept))
         return found
 

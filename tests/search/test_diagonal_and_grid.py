@@ -163,7 +163,7 @@ def test_off_diagonal_points_start_at_the_best_score_and_at_the_best_mean(monkey
     requested = []
     monkeypatch.setattr(CandidateSearch, "evaluate", lambda _, points, *__: requested.extend(points) or [])
     search = CandidateSearch(FOLDS, [RECIPE])
-    assert [path[k].logits[0] for k in (search.best_by_score(path), search.best_by_mean(path))] == [6, 4]
+    assert [path[k].logits[0] for k in (search.best_by_score(path), int(np.argmin(search.mean_errors(path))))] == [6, 4]
     assert add_off_diagonal_points(search, path, 4) == path
     assert requested == off_diagonal_points([(6.0, -6.0), (4.0, -4.0)], 4)
     requested.clear()

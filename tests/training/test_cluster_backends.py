@@ -100,7 +100,8 @@ def ray_cluster():
     )
 
     def kill_a_worker():
-        for _ in range(200):  # between two tasks a worker's title is another
+        deadline = time.monotonic() + 30  # between two tasks a worker's title is another
+        while time.monotonic() < deadline:
             for child in psutil.Process(head.pid).children(recursive=True):
                 with suppress(psutil.NoSuchProcess):  # it has ended since
                     if "_train_in_worker" in " ".join(child.cmdline()):

@@ -14,13 +14,14 @@ _EXAMPLE = """\b
 Examples:
   heteroscope leaderboard abalone quake wizmir --methods ours,gp,catboost --splits 3 --out board
   heteroscope leaderboard --records benchmarks/records/leaderboard --out board
-  heteroscope leaderboard --all --splits 20 --records benchmarks/records/leaderboard
+  heteroscope leaderboard --unseen --splits 5 --records benchmarks/records/leaderboard
 """
 
 
 @click.command(cls=OneLineCommand, epilog=_EXAMPLE)
 @click.argument("sets", metavar="[SET...]", nargs=-1)
 @click.option("--all", "all_sets", is_flag=True, help="Fit on every real set.")
+@click.option("--unseen", is_flag=True, help="Fit on every real set that had no part in choosing a default here.")
 @click.option(
     "--methods",
     type=NameList(),
@@ -47,6 +48,7 @@ Examples:
 def leaderboard(
     sets: tuple[str, ...],
     all_sets: bool,
+    unseen: bool,
     methods: tuple[str, ...] | None,
     n_splits: int,
     max_train: int,
@@ -59,22 +61,24 @@ def leaderboard(
 
     Fits that the folder --records has are not made again, so the same command resumes where it was stopped, and sets,
     methods and splits can be added. Split 0 of every set comes first, then split 1, so that the ranking is balanced
-    whenever it stops. Without SET and --all nothing is fitted, and the page shows the records that are there. Each fit
-    runs in one process.
+    whenever it stops. Without SET, --all and --unseen nothing is fitted, and the page shows the records that are there.
+    Each fit runs in one process.
     """
     records = records or out / "records"
     refuse_unwritable(out / "leaderboard.md")
     from heteroscope import comparison, datasets, plots
 
-    if all_sets and sets:
-        raise InputError("--all is every set: leave out the names, or --all")
+    if bool(sets) + all_sets + unseen > 1:
+        raise InputError("name sets, or give --all, or --unseen: each names all sets of a run")
     chosen = methods or comparison.LEADERBOARD_METHODS
-    if wanted := sets or (tuple(datasets.SOURCES) if all_sets else ()):
+    if all_sets or unseen:
+        sets = tuple(name for name, source in datasets.SOURCES.items() if all_sets or not source.used_to_choose)
+    if sets:
         refuse_unwritable(records / "settings.json")
         with progress_bar("fitting", bool(verbosity(quiet)), "fits") as progress:
             found = comparison.extend_leaderboard(
                 records,
-                wanted,
+                sets,
                 chosen,
                 n_splits=n_splits,
                 max_train=max_train,

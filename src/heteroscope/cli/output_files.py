@@ -1,5 +1,6 @@
 """Write results to files, and check before the work that they can be written."""
 
+import io
 import sys
 import tempfile
 from pathlib import Path
@@ -32,8 +33,9 @@ def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
         if name.endswith(".parquet"):
             frame.to_parquet(partial, index=labelled)
         elif name.endswith(".xlsx"):
-            with partial.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
-                frame.to_excel(book, index=labelled)
+            book = io.BytesIO()  # in memory first: on a full disk the archive would fail once more when it is discarded
+            frame.to_excel(book, index=labelled, engine="openpyxl")
+            partial.write_bytes(book.getvalue())
         else:
             separator = "\t" if name.endswith((".tsv", ".tsv.gz")) else ","
             if name.endswith(".gz"):
@@ -58,4 +60,4 @@ def refuse_unwritable(path: Path) -> None:
             pass
     except OSError as error:
         reason = "is a file" if parent.is_file() else f"cannot be written to ({error.strerror})"
-        raise InputError(f"{parent} {reason}: name another place with --out") from error
+        raise InputError(f"{parent} {reason}: name another place") from error

@@ -2,11 +2,14 @@
 
 The folder has one CSV file per set, with one row per fit, and the settings that all fits share. Both are small text
 files that belong into version control: whoever has them can add sets, methods and splits without fitting again what is
-there.
+there. Each row has a checksum: a row that was damaged on the disk, or changed by hand, is fitted again.
 """
 
+import csv
 import dataclasses
 import difflib
+import hashlib
+import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,9 +28,11 @@ from heteroscope.core import (
     Progress,
     atomic_write,
     check_positive_integer,
+    error_text,
     exclusive_folder,
     refuse_other_settings,
     settings_of,
+    warn_of_damage,
 )
 from heteroscope.datasets import SOURCES, Protocol, Split
 
@@ -35,7 +40,9 @@ FORMAT = 1  # number of the format of these folders
 SETTINGS = "settings.json"
 #: Methods of a leaderboard unless others are named, and the most training rows unless another number is given.
 LEADERBOARD_METHODS, MAX_TRAIN = ("ours", "mle-ensemble", "ngboost", "catboost"), 1000
-_DIGITS = "%.6g"  # of the numbers in the files
+#: Columns of the files: first a checksum of the row's other cells, so that damage is found row by row.
+CHECK, COLUMNS = "check", ["method", "split", "n_train", "n_test", *SCORES, "processor_seconds", "error"]
+_DIGITS, _CHECK_DIGITS = "%.6g", 12  # of the numbers in the files, of the checksums
 
 
 def extend_leaderboard(
@@ -124,17 +131,27 @@ def read_leaderboard(folder: str | Path) -> pd.DataFrame:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Return the rows of one file; raise an `InputError` if it is not one of a leaderboard."""
-    columns = ["method", "split", "n_train", "n_test", *SCORES, "processor_seconds", "error"]
+    """Return the rows of one file, and warn of those that are damaged; raise an `InputError` if it is another table."""
     try:
-        frame = pd.read_csv(path, dtype={"method": str, "error": object}, float_precision="round_trip")
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no table of records ({' '.join(str(error).split())}): remove it") from error
-    if list(frame.columns) != columns:
+        with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path} is no table of records ({error_text(error)}): remove it") from error
+    if header != [CHECK, *COLUMNS]:
         raise InputError(f"{path} has other columns than the records of a leaderboard: remove it, or name its folder")
+    whole = [cells for check, *cells in filter(None, rows) if check == _check(cells)]
+    if damaged := sum(map(bool, rows)) - len(whole):
+        warn_of_damage(path, f"{damaged} of its rows do not have their checksum", "their fits count as missing")
+    text = pd.DataFrame(whole, columns=COLUMNS).to_csv(index=False)
+    frame = pd.read_csv(io.StringIO(text), dtype={"method": str, "error": object}, float_precision="round_trip")
     if frame.duplicated(["method", "split"]).any():
         raise InputError(f"{path} has a method twice on one split: remove one of the rows")
     return frame
+
+
+def _check(cells: Sequence[str]) -> str:
+    """Return the first digits of a checksum of a row's cells as they stand in the file."""
+    return hashlib.sha256("\n".join(cells).encode("utf-8", "surrogateescape")).hexdigest()[:_CHECK_DIGITS]
 
 
 def _finished(records: pd.DataFrame) -> set[tuple[str, int, str]]:
@@ -205,8 +222,15 @@ def _add(path: Path, record: FitRecord) -> None:
         old = _read(path)
         same = (old["method"] == record.method) & (old["split"] == record.split)
         frame = pd.concat([old[~same].astype({"error": object}), frame], ignore_index=True)
-    with atomic_write(path) as partial:
-        frame.sort_values(["split", "method"]).to_csv(partial, index=False, float_format=_DIGITS)
+    text = frame.sort_values(["split", "method"]).to_csv(columns=COLUMNS, index=False, float_format=_DIGITS)
+    _, *rows = csv.reader(io.StringIO(text, newline=""))
+    with (
+        atomic_write(path) as partial,
+        partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([CHECK, *COLUMNS])
+        writer.writerows([_check(cells), *cells] for cells in rows)
 
 
 def _refuse_others(sets: Sequence[str]) -> None:

@@ -21,13 +21,14 @@ def leaderboard_tables(found: Standings) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        "methods": one row per method; "pairs": wins and losses of the first method; "sets": one row per set; "losses":
-        a sentence for each set on which another method is better.
+        "methods": one row per method; "pairs": wins and losses of the first method; "sets" and "sets_crps": one row per
+        set, by NLL and by CRPS; "losses": a sentence for each set on which another method is better.
     """
     return {
         "methods": _methods(found),
         "pairs": _pairs(found),
-        "sets": _sets(found),
+        "sets": _sets(found, "nll"),
+        "sets_crps": _sets(found, "crps"),
         "losses": _losses(found),
     }
 
@@ -87,19 +88,26 @@ def _pairs(found: Standings) -> str:
     return _table(heads, lines)
 
 
-def _sets(found: Standings) -> str:
-    """Return the NLL of every method on every set, the lowest in bold, and the paired difference of the best other."""
-    scores = found.scores["nll"]
+def _sets(found: Standings, score: str) -> str:
+    """Return a score of every method on every set, the lowest in bold, and the difference of the best other method.
+
+    CRPS is shown relative to the first method, since sets have different units.
+    """
+    by_nll = score == "nll"
+    scores = found.scores[score] if by_nll else found.scores[score].div(found.scores[score][found.first], axis="index")
     lines: list[list[str]] = []
     for name in map(str, scores.index):
         values = scores.loc[[name]].to_numpy(dtype=float)[0].tolist()
         lowest = min((value for value in values if not math.isnan(value)), default=math.nan)
         cells = ["" if math.isnan(value) else _bold(_nll(value), value == lowest) for value in values]
-        about = found.sets.loc[[name]].to_dict("records")[0]
-        gap = "" if pd.isna(about["difference"]) else f"{about['difference']:+.2g}"
+        about = found.sets[score].loc[[name]].to_dict("records")[0]
+        write = _two_digits if by_nll else _percent
+        gap = "" if pd.isna(about["difference"]) else write(about["difference"])
         if not pd.isna(about["standard_error"]):
-            gap += f" ± {about['standard_error']:.2g}"
-        seen = "" if pd.isna(about["detectable"]) else f"{about['detectable']:.2g}"
+            gap += f" ± {about['standard_error']:.2g}" if by_nll else f" ± {100 * about['standard_error']:.1f}"
+        seen = ""
+        if not pd.isna(about["detectable"]):
+            seen = f"{about['detectable']:.2g}" if by_nll else _percent(about["detectable"])
         start = [name.replace("_", " "), f"{about['n_train']:,}", f"{about['splits']}"]
         lines.append([*start, *cells, str(about["rival"]), gap, seen])
     heads = ["set", "training rows", "splits", *map(str, scores.columns), "best other", f"minus {found.first}"]
@@ -145,6 +153,10 @@ def _bold(text: str, is_bold: bool) -> str:
 
 def _nll(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 1000 else f"{value:.3g}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:+.2g}"
 
 
 def _nats(value: float) -> str:

@@ -67,8 +67,9 @@ def compare(
         The test rows; for streams only, and required there.
     settings : mapping from str to object, default=None
         Parameters to set on every method that has them, such as `{"max_steps": 1000}`.
-    protocol : {"literature", "paper"}, default=None
-        How rows are split: 90/10, or as in the paper. None is "paper" for simulated sets, which have no other, and
+    protocol : {"literature", "published", "paper"}, default=None
+        How rows are split: 90/10 at random, 90/10 in the splits on which the literature publishes its scores, or as in
+        the paper; see `heteroscope.datasets.splits`. None is "paper" for simulated sets, which have no other, and
         "literature" for the rest.
     n_splits : int, default=20
         The number of splits.

@@ -10,7 +10,7 @@ import pandas as pd
 from heteroscope import datasets
 from heteroscope.core import InputError, Parameter, refuse_misplaced
 from heteroscope.data import Rows, Stream, TableEncoder, read_table, rows_with_target
-from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split
+from heteroscope.datasets import Indices, Protocol, Split, literature_splits, paper_split, published_splits
 
 
 class StreamSplit(NamedTuple):
@@ -49,7 +49,9 @@ def make_splits(
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     TableEncoder.fit(frame, target, **choices.columns)  # raises for a bad table, with row numbers of the whole table
     frame = rows_with_target(frame, target)
-    if protocol == "literature":
+    if protocol == "published":
+        cuts = published_splits(Path(data).name, frame[target].to_numpy(dtype=float), n_splits)
+    elif protocol == "literature":
         cuts = list(literature_splits(len(frame), n_splits, seed))
     else:
         cuts = [paper_split(len(frame), seed + k) for k in range(n_splits)]

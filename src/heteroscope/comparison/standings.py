@@ -37,10 +37,10 @@ class Standings(NamedTuple):
     methods : DataFrame
         One row per method: number of sets, mean coverage of 90 % intervals, ECE, median seconds and processor seconds
         of a fit, fits, failed fits.
-    sets : DataFrame
-        One row per set: rows, splits on which all its methods have scores, the best other method by NLL and its
-        difference from the first method, with the corrected standard error and the smallest difference that could have
-        been seen.
+    sets : dict of str to DataFrame
+        For NLL and CRPS one row per set: rows, splits on which all its methods have scores, the best other method by
+        that score and its difference from the first method (of CRPS the logarithm of the ratio), with the corrected
+        standard error and the smallest difference that could have been seen.
     """
 
     first: str
@@ -48,7 +48,7 @@ class Standings(NamedTuple):
     rankings: dict[str, Ranking]
     pairs: dict[str, pd.DataFrame]
     methods: pd.DataFrame
-    sets: pd.DataFrame
+    sets: dict[str, pd.DataFrame]
 
 
 def standings(records: pd.DataFrame, first: str = "ours", sets: Sequence[str] | None = None) -> Standings:
@@ -83,7 +83,8 @@ def standings(records: pd.DataFrame, first: str = "ours", sets: Sequence[str] | 
             rankings[score] = rank_methods(ranked)
     comparable = {score: table if score == "nll" else _logarithm(table) for score, table in scores.items()}
     pairs = {score: compare_with_first(table) for score, table in comparable.items()}
-    return Standings(first, scores, rankings, pairs, _methods(records, names), _sets(records, scores["nll"], first))
+    by_set = {score: _sets(records, scores[score], first, score) for score in ("nll", "crps")}
+    return Standings(first, scores, rankings, pairs, _methods(records, names), by_set)
 
 
 def mean_scores(records: pd.DataFrame, score: str) -> pd.DataFrame:
@@ -133,12 +134,14 @@ def _methods(records: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return table.reindex(list(names)).rename_axis("method")
 
 
-def _sets(records: pd.DataFrame, nll: pd.DataFrame, first: str) -> pd.DataFrame:
-    """Return one row per set: how the best of the other methods compares with the first one."""
+def _sets(records: pd.DataFrame, means: pd.DataFrame, first: str, score: str) -> pd.DataFrame:
+    """Return one row per set: how the best of the other methods by a score compares with the first one."""
     rows = {}
     for name, group in records.groupby("set", sort=False):
-        table = group.pivot(index="split", columns="method", values="nll")
-        others = nll.loc[name].drop(first).dropna()
+        table = group.pivot(index="split", columns="method", values=score)
+        if score != "nll":
+            table = _logarithm(table)
+        others = means.loc[name].drop(first).dropna()
         rival = str(others.idxmin()) if len(others) else ""
         share = float(group["n_test"].iloc[0]) / _rows_of(str(name), group)
         gap = PairedDifference(0, math.nan, math.nan, math.nan, math.nan)

@@ -3,6 +3,7 @@
 from heteroscope.core import defaults
 from heteroscope.core.auto_rules import (
     halves_points,
+    has_automatic_folds,
     resolve_batch_size,
     resolve_diagram_batch_size,
     resolve_diagram_schedule,
@@ -128,6 +129,7 @@ __all__ = [
     "file_checksum",
     "given_arrays",
     "halves_points",
+    "has_automatic_folds",
     "identity_key",
     "locked_folder",
     "logits",

@@ -99,12 +99,17 @@ def halves_points(n_rows: int, n_folds: int) -> bool:
     return n_rows >= defaults.HALVING_FROM and n_folds == 1
 
 
+def has_automatic_folds(cv: object) -> bool:
+    """Return whether the cross-validation is left to `resolve_folds`."""
+    return cv is None or (isinstance(cv, str) and cv == "auto")
+
+
 def resolve_folds(cv: CrossValidation, n_rows: int) -> CrossValidation | int | float:
     """Return the cross-validation: a number of folds, the share of rows to hold out once, or `cv` itself.
 
     None and "auto" are five folds up to 2,000 rows, and a fifth of the rows, at most 10,000, held out once beyond.
     """
-    if cv is None or (isinstance(cv, str) and cv == "auto"):
+    if has_automatic_folds(cv):
         if n_rows <= defaults.FEW_ROWS:
             return defaults.FOLDS_OF_FEW_ROWS
         return min(defaults.HELD_OUT_OF_MANY_ROWS, defaults.MOST_HELD_OUT / n_rows)

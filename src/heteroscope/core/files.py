@@ -26,7 +26,8 @@ _NAME_CHARACTERS = 40  # of the file's own name in that of its temporary file: n
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; sync it and rename it to `path` on success, remove it on an error.
 
-    The name is a new one each time, so that two writers never share a temporary file: the last one to finish wins.
+    The name is a new one each time, so that two writers never share a temporary file: the last one to finish wins. An
+    `OSError` of writing has the name of `path`.
     """
     partial = path.with_name(f".{path.name[:_NAME_CHARACTERS]}.{secrets.token_hex(4)}{PARTIAL}")
     try:
@@ -34,6 +35,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
         sync_file(partial)
         os.replace(partial, path)
         sync_folder(path.parent)
+    except OSError as error:
+        if error.filename in (None, str(partial)):  # a full disk is told without a name, or with the temporary one
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
         partial.unlink(missing_ok=True)
 
@@ -75,7 +80,12 @@ def open_regular(path: Path, most_bytes: int) -> Iterator[BufferedReader]:
 
     A pipe would wait for ever, and a device such as /dev/zero never ends.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer does not wait
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe without a writer does not wait
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DamageError(f"{path.name} is a link that leads to itself") from error
+        raise
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
         os.close(descriptor)

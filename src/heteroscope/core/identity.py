@@ -33,7 +33,7 @@ REVISIONS: dict[str, int] = {
     "diagrams": 1,  # ... the networks of a diagram are trained or scored in another way
     "kept numbers": 2,  # ... a diagram on disk keeps other numbers of each model, or other labels
     "field theory": 2,  # ... the field theory is solved, scored or labelled in another way
-    "comparisons": 3,  # ... a method of this package is fitted, or any method is scored, in another way
+    "comparisons": 4,  # ... a method of this package is fitted, or any method is scored, in another way
     "paper's comparisons": 1,  # ... the same with the paper's settings, which do not calibrate
     "surveys": 1,  # ... the pass over a stream samples or holds out other rows, or scales them in another way
     "stream fits": 1,  # ... a model takes other steps on a stream

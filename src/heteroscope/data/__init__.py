@@ -3,8 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heteroscope.data.bends import Bends
 from heteroscope.data.rows import Batch, Rows, merge_rows
-from heteroscope.data.scaling import ROUNDING, Scaling
+from heteroscope.data.scaling import ROUNDING, SCALING_PARTS, Scaling
 from heteroscope.data.streams import open_stream, repack
 from heteroscope.data.streams.batches import MOST_BATCHES, Chunk, RowOrder, read_ahead, read_chunks
 from heteroscope.data.streams.npy_files import NpyFile, NpyStream
@@ -22,7 +23,9 @@ __all__ = [
     "EXTENSIONS",
     "MOST_BATCHES",
     "ROUNDING",
+    "SCALING_PARTS",
     "Batch",
+    "Bends",
     "Chunk",
     "Dates",
     "Missing",

@@ -59,9 +59,9 @@ class Rows(NamedTuple):
         weight = np.where((self.y >= fences[0]) & (self.y <= fences[1]), self.weight, 0.0)
         return self._replace(weight=weight) if weight.any() else self
 
-    def scaling(self) -> Scaling:
-        """Return the weighted centre and scale of inputs and targets."""
-        return fit_scaling(self.x, self.y, self.weight)
+    def scaling(self, bend: bool = True) -> Scaling:
+        """Return the weighted centre and scale of inputs and targets; without `bend`, all inputs stay straight."""
+        return fit_scaling(self.x, self.y, self.weight, bend)
 
     def batch(self, scaling: Scaling) -> Batch:
         """Return the rows standardised by `scaling`, ready for training."""

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from heteroscope.core import InputError
+from heteroscope.data.bends import Bends, fit_bends
 
 ROUNDING = 1e-12  # a spread below this share of the centre is rounding error, not variation
 
@@ -18,6 +19,9 @@ class Scaling(NamedTuple):
 
         reach = (x_high - x_low) / 2,    x' = clip(x, x_low - reach, x_high + reach),
         distance = |(x - x') / x_scale|
+
+    Inputs with values far from all others are bent first: centre, scale, reach and distance are then those of t(x), see
+    `Bends`; `x_low` and `x_high` are in the user's units.
     """
 
     x_centre: Float[np.ndarray, " feature"]
@@ -26,10 +30,20 @@ class Scaling(NamedTuple):
     y_scale: float
     x_low: Float[np.ndarray, " feature"]
     x_high: Float[np.ndarray, " feature"]
+    bends: Bends | None = None
 
     def inputs(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
         """Return standardised inputs in float32, those far outside the fit at the edge; subtract in float64."""
-        return ((self._within_reach(x) - self.x_centre) / self.x_scale).astype(np.float32)
+        return self.standardised(self._within_reach(x)).astype(np.float32)
+
+    def standardised(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
+        """Return bent and standardised inputs, wherever they lie."""
+        return (self._bent(x) - self.x_centre) / self.x_scale
+
+    def input_slopes(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
+        """Return the derivative of each standardised input with respect to the input."""
+        slopes = np.ones_like(x) if self.bends is None else self.bends.slopes(x)
+        return slopes / self.x_scale
 
     def targets(self, y: Float[np.ndarray, " point"]) -> Float[np.ndarray, " point"]:
         """Return standardised targets in float32."""
@@ -38,7 +52,7 @@ class Scaling(NamedTuple):
     def outside(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
         """Return how far each input lies outside the box, in units of x_scale; 0 inside."""
         with np.errstate(over="ignore"):
-            return np.abs(x - self._within_reach(x)) / self.x_scale
+            return np.abs(self._bent(x) - self._bent(self._within_reach(x))) / self.x_scale
 
     def covering(self, x: Float[np.ndarray, "point feature"]) -> "Scaling":
         """Return the same scaling for a fit that has also seen these inputs."""
@@ -46,27 +60,55 @@ class Scaling(NamedTuple):
 
     def edges(self) -> tuple[Float[np.ndarray, " feature"], Float[np.ndarray, " feature"]]:
         """Return the lower and the upper edges of the box of twice the width of the fit's inputs."""
-        # A column that did not vary may differ by rounding.
-        reach = np.maximum((self.x_high - self.x_low) / 2, ROUNDING * np.abs(self.x_low))
-        return self.x_low - reach, self.x_high + reach
+        low, high = self._bent(self.x_low), self._bent(self.x_high)
+        reach = np.maximum(
+            (high - low) / 2, ROUNDING * np.abs(low)
+        )  # a column that did not vary may differ by rounding
+        return self._straight(low - reach), self._straight(high + reach)
+
+    def _bent(self, x: Float[np.ndarray, "*points feature"]) -> Float[np.ndarray, "*points feature"]:
+        return x if self.bends is None else self.bends.apply(x)
+
+    def _straight(self, t: Float[np.ndarray, " feature"]) -> Float[np.ndarray, " feature"]:
+        return t if self.bends is None else self.bends.undo(t)
 
     def _within_reach(self, x: Float[np.ndarray, "point feature"]) -> Float[np.ndarray, "point feature"]:
         return np.clip(x, *self.edges())
 
 
+#: The parts of a scaling that every one has; bends are kept beside them.
+SCALING_PARTS = tuple(name for name in Scaling._fields if name != "bends")
+
+
 def fit_scaling(
-    x: Float[np.ndarray, "point feature"], y: Float[np.ndarray, " point"], weight: Float[np.ndarray, " point"]
+    x: Float[np.ndarray, "point feature"],
+    y: Float[np.ndarray, " point"],
+    weight: Float[np.ndarray, " point"],
+    bend: bool = True,
 ) -> Scaling:
-    """Return the weighted means and standard deviations of inputs and targets, and the range of the inputs."""
-    x_centre, y_centre = np.average(x, axis=0, weights=weight), float(np.average(y, weights=weight))
-    with np.errstate(over="ignore", invalid="ignore"):
-        x_scale = np.sqrt(np.average((x - x_centre) ** 2, axis=0, weights=weight))
-        y_scale = float(np.sqrt(np.average((y - y_centre) ** 2, weights=weight)))
+    """Return the weighted means and standard deviations of inputs and targets, and the range of the inputs.
+
+    With `bend`, inputs with values far from all others are bent.
+    """
+    x_centre, x_scale = _moments(x, weight)
+    y_centre, y_scale = (float(part[0]) for part in _moments(y[:, None], weight))
     _refuse_extremes("column {column} of the inputs", x, x_scale)
     _refuse_extremes("the target", y[:, None], np.array([y_scale]))
+    bends = fit_bends(x, weight, x_centre, x_scale) if bend else None
+    if bends is not None:
+        x_centre, x_scale = _moments(bends.apply(x), weight)
     x_scale = np.where(x_scale > ROUNDING * np.abs(x_centre), x_scale, 1.0)
     y_scale = y_scale if y_scale > ROUNDING * abs(y_centre) else 1.0
-    return Scaling(x_centre, x_scale, y_centre, y_scale, x.min(axis=0), x.max(axis=0))
+    return Scaling(x_centre, x_scale, y_centre, y_scale, x.min(axis=0), x.max(axis=0), bends)
+
+
+def _moments(
+    values: Float[np.ndarray, "point column"], weight: Float[np.ndarray, " point"]
+) -> tuple[Float[np.ndarray, " column"], Float[np.ndarray, " column"]]:
+    """Return the weighted mean and standard deviation of each column."""
+    centre = np.average(values, axis=0, weights=weight)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return centre, np.sqrt(np.average((values - centre) ** 2, axis=0, weights=weight))
 
 
 def _refuse_extremes(what: str, values: Float[np.ndarray, "point column"], scale: Float[np.ndarray, " column"]) -> None:

@@ -7,13 +7,14 @@ from heteroscope.core import Identity, InputError, Parameter, named_set
 from heteroscope.datasets import climsim, simulated
 from heteroscope.datasets.climsim import PAPER, SOLAR_FLUX, TEST_ROWS, climsim_stream, is_climsim
 from heteroscope.datasets.climsim_generated import generate_climsim
+from heteroscope.datasets.literature import ORDERS, published_splits
 from heteroscope.datasets.packaged import Source
 from heteroscope.datasets.simulated import PROCESSES
 from heteroscope.datasets.sources import SOURCES, sample
 from heteroscope.datasets.splitting import Indices, Sample, Split, literature_splits, paper_split
 
 #: How rows are divided into training and test rows: see `splits`.
-Protocol: TypeAlias = Literal["paper", "literature"]
+Protocol: TypeAlias = Literal["paper", "literature", "published"]
 
 __all__ = [
     "PAPER",
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "names",
     "paper_split",
+    "published_splits",
     "simulated",
     "splits",
 ]
@@ -59,7 +61,7 @@ def load(name: str, *, seed: int = 0, protocol: Protocol = "paper") -> Split:
         One of `names()`.
     seed : int, default=0
         Decides which rows are drawn, or which are held out.
-    protocol : {"paper", "literature"}, default="paper"
+    protocol : {"paper", "literature", "published"}, default="paper"
         How rows are divided, see `splits`.
 
     Returns
@@ -87,14 +89,16 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
     ----------
     name : str
         One of `names()`.
-    protocol : {"paper", "literature"}, default="paper"
+    protocol : {"paper", "literature", "published"}, default="paper"
         "paper": two thirds of the rows of a real set are for training; of a simulated set, 64 training and 64 test rows
         are drawn anew. Split k has the seed `seed + k`.
         "literature": 90 % of the rows of a real set are for training; simulated sets are refused.
+        "published": the very splits of 90 % and 10 % on which the literature publishes its scores (Hernandez-Lobato and
+        Adams 2015, Gal 2016), for yacht, housing, concrete, wine, power and protein.
     n_splits : int or None, default=None
-        The number of splits; None is 1 for "paper" and 20 for "literature".
+        The number of splits; None is 1 for "paper" and 20 for the others (5 for the published ones of protein).
     seed : int, default=0
-        Decides which rows are drawn, or which are held out.
+        Decides which rows are drawn, or which are held out; the published splits have none.
 
     Returns
     -------
@@ -110,13 +114,22 @@ def splits(name: str, *, protocol: Protocol = "paper", n_splits: int | None = No
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(get_args(Protocol))}")
     if n_splits is not None and n_splits < 1:
         raise InputError(Parameter("n_splits", n_splits), ": choose at least one split")
-    if protocol == "literature":
-        if name in simulated.PROCESSES:
+    if protocol != "paper" and name in simulated.PROCESSES:
+        raise InputError(
+            f"{name} is simulated and has no rows to split 90/10: use ",
+            Parameter("protocol", "paper"),
+            " for new rows",
+        )
+    if protocol == "published":
+        if name not in ORDERS:
             raise InputError(
-                f"{name} is simulated and has no rows to split 90/10: use ",
-                Parameter("protocol", "paper"),
-                " for new rows",
+                f"no splits of {name} are published, but of {', '.join(ORDERS)}: use ",
+                Parameter("protocol", "literature"),
             )
+        rows = sample(name, published_order=True)
+        published = published_splits(name, rows.y, n_splits)
+        return [rows.split(cut, identify(name, protocol=protocol, split=k)) for k, cut in enumerate(published)]
+    if protocol == "literature":
         rows = sample(name)
         cuts = literature_splits(len(rows.y), n_splits or 20, seed)
         return [rows.split(cut, identify(name, protocol=protocol, seed=seed, split=k)) for k, cut in enumerate(cuts)]

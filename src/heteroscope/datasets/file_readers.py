@@ -38,15 +38,15 @@ def keel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
     return np.loadtxt(file, delimiter=",", comments="@")
 
 
-def excel(file: IO[bytes]) -> Float64[np.ndarray, "row column"]:
-    """Read the first sheet of an Excel file, the target last."""
+def excel(file: IO[bytes], sheet: str = "Sheet1") -> Float64[np.ndarray, "row column"]:
+    """Read a sheet of an Excel file, the target last."""
     if importlib.util.find_spec("openpyxl") is None:
         raise InputError(
             'this data set is an Excel sheet and openpyxl is not installed: run pip install "heteroscope[uci]"'
         )
     import pandas as pd
 
-    return pd.read_excel(file, sheet_name="Sheet1", engine="openpyxl").to_numpy(dtype=np.float64)
+    return pd.read_excel(file, sheet_name=sheet, engine="openpyxl").to_numpy(dtype=np.float64)
 
 
 def csv(**options: Any) -> Callable[[IO[bytes]], "pd.DataFrame"]:

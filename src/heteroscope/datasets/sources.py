@@ -4,6 +4,7 @@ To add one, add an entry here: `load`, the command line and the table in the doc
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from heteroscope.core import InputError
@@ -387,14 +388,19 @@ SOURCES: dict[str, Source] = {
     ),
 }
 
+#: Sets whose rows are published in another order than that of their file's first sheet.
+_PUBLISHED = {"power": replace(SOURCES["power"], read=partial(excel, sheet="Sheet5"))}
 
-def sample(name: str) -> Sample:
+
+def sample(name: str, published_order: bool = False) -> Sample:
     """Return all rows of a real set.
 
     Parameters
     ----------
     name : str
         One of `SOURCES`.
+    published_order : bool, default=False
+        Whether rows are in the order of which the literature's splits are published, if there is such an order.
 
     Returns
     -------
@@ -403,4 +409,4 @@ def sample(name: str) -> Sample:
     """
     if name not in SOURCES:
         raise InputError(f"no real data set is called {name!r}: choose one of {', '.join(SOURCES)}")
-    return read_source(name, SOURCES[name])
+    return read_source(name, (_PUBLISHED if published_order and name in _PUBLISHED else SOURCES)[name])

@@ -108,7 +108,7 @@ def _check_rows(X: ArrayLike, y: ArrayLike | None, X_test: ArrayLike | None, y_t
         if x_test.shape[1] != x.shape[1]:
             raise InputError(f"X_test has {x_test.shape[1]} columns and X has {x.shape[1]}: give the same columns")
         rows["test"] = Rows(x_test, target_test.astype(np.float64), np.ones(len(target_test)))
-    return DiagramRows.of(rows, rows["train"].scaling())
+    return DiagramRows.of(rows, rows["train"].scaling(bend=False))
 
 
 def _column_names(X: ArrayLike, y: ArrayLike | None) -> tuple[list[str], str]:

@@ -82,7 +82,8 @@ def quantiles(
     """
     if lognormal:
         log_mean, log_std = log_moments(mean, std)
-        return np.exp(log_mean[:, np.newaxis] + log_std[:, np.newaxis] * _standard_quantiles(levels, np.inf))
+        # two factors, as SciPy's lognormal has them: a loaded model then has the fitted one's quantiles to the last bit
+        return np.exp(log_mean)[:, np.newaxis] * np.exp(log_std[:, np.newaxis] * _standard_quantiles(levels, np.inf))
     z = _standard_quantiles(levels, df)
     return mean[:, np.newaxis] + scale_of(std, df)[:, np.newaxis] * z
 

@@ -9,8 +9,9 @@ from heteroscope.estimators.base import (
     member_seeds,
 )
 from heteroscope.estimators.fitted_fields import COMMON_FIELDS, NETWORK_FIELDS, FieldKind, FittedFields
-from heteroscope.estimators.one_point import HeteroskedasticRegressor, PointRegressor
+from heteroscope.estimators.one_point import HeteroskedasticRegressor
 from heteroscope.estimators.optuna_search import OptunaObjective
+from heteroscope.estimators.point_regressor import PointRegressor
 from heteroscope.estimators.search_cv import HeteroskedasticRegressorCV
 from heteroscope.estimators.streams import StreamRegressor, refuse_store, refuse_stream
 

@@ -143,7 +143,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm`, or in some subclasses `scipy.stats.t`, with one entry per row.
+            A frozen `scipy.stats.norm`, or in some subclasses `scipy.stats.t` or `lognorm`, with one entry per row.
         """
         mean, std = self.predict(X, return_std=True)
         return stats.norm(loc=mean, scale=std)

@@ -1,42 +1,34 @@
 """Fit a regressor at one point (rho, gamma) of the phase diagram."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from os import PathLike
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
-from scipy.stats.distributions import rv_frozen
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from heteroscope.core import (
     check_positive_integer,
     defaults,
     logits,
     progress_bar,
-    resolve_batch_size,
     resolve_max_steps,
     resolve_stream_batch_size,
     without_later_settings,
 )
 from heteroscope.data import Rows, Scaling, Stream
-from heteroscope.distributions import check_levels, frozen
-from heteroscope.distributions import quantiles as quantiles_of
 from heteroscope.estimators.base import Inputs, RandomState, check_weights, member_seeds
-from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
-from heteroscope.estimators.streams import StreamRegressor, refuse_store
-from heteroscope.networks import FittedEnsemble, Prediction, stack_members
-from heteroscope.phases import Diagnosis, HeldOut, HeldOutRows, Verdict, diagnose, observe_held_out
+from heteroscope.estimators.point_regressor import PointRegressor
+from heteroscope.estimators.sampled_rows import SampledRows
+from heteroscope.estimators.streams import refuse_store
+from heteroscope.networks import stack_members
+from heteroscope.phases import HeldOut, observe_held_out
 from heteroscope.search import Fold, Logits, check_share, held_out_fold, held_out_rows, judge_folds, stream_fold
 from heteroscope.training import (
     Fit,
     Job,
     Recipe,
-    StreamRun,
     Task,
     begin_partial_fit,
     continue_partial_fit,
@@ -45,192 +37,6 @@ from heteroscope.training import (
     refuse_with_stream,
     train,
 )
-
-MOST_SAMPLED = 3000  # rows that an estimator keeps after its fit, for `report`
-
-
-class SampledRows(NamedTuple):
-    """Rows of a fit, and their numbers among those given; a stream has none."""
-
-    rows: Rows
-    number: Int[np.ndarray, " row"] | None
-
-    @classmethod
-    def of(cls, given: Rows) -> "SampledRows":
-        """Return at most MOST_SAMPLED of the rows of positive weight, chosen evenly from the first to the last."""
-        counted = np.flatnonzero(given.weight > 0)
-        chosen = counted[np.linspace(0, len(counted) - 1, min(len(counted), MOST_SAMPLED)).round().astype(int)]
-        return cls(given.take(chosen), chosen)
-
-
-class PointRegressor(StreamRegressor):
-    """The base class of regressors whose final fit is at one point (rho, gamma): its recipe, training and diagnosis."""
-
-    fitted_fields: ClassVar[FittedFields] = {
-        **NETWORK_FIELDS,
-        "rho_": FieldKind.SHARE,
-        "gamma_": FieldKind.SHARE,
-        "std_scale_": FieldKind.POSITIVE,
-        "verdict_": FieldKind.VERDICT,
-        "held_out_": FieldKind.HELD_OUT_ROWS,
-    }
-    verdict_: Verdict | None
-    held_out_: HeldOutRows | None
-    _sample: SampledRows | None = None  # not in model files: a folder holds no inputs of the user's rows
-
-    def diagnose(self) -> Diagnosis:
-        """Describe the fit: whether its predictions can be trusted, how good they are, what to do, and its phase.
-
-        Returns
-        -------
-        Diagnosis
-            `print` shows it as text, a notebook as a table.
-        """
-        check_is_fitted(self)
-        return diagnose(self)
-
-    def report(
-        self,
-        path: str | PathLike[str],
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        target_name: str = "y",
-        title: str | None = None,
-    ) -> Path:
-        """Write a page about the fit: one HTML file that works offline.
-
-        It shows the verdict, calibration overall and by quarter of the std, residuals, intervals, the search's path,
-        what drives the mean and what drives the std, rows that deserve a look, and a model card. Calibration is that of
-        held-out rows.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file to write; its folder is created if needed.
-        X : array-like of shape (n_rows, n_features), default=None
-            Rows on which to show what drives mean and std. None takes rows of the fit, of which the estimator keeps at
-            most 3,000 in memory; a model that was loaded from a folder has none, and its page lacks this part.
-        y : array-like of shape (n_rows,), default=None
-            Their targets.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Their weights.
-        target_name : str, default="y"
-            The name of the target, with its unit if it has one.
-        title : str, default=None
-            Title of the page.
-
-        Returns
-        -------
-        pathlib.Path
-            The file that was written.
-        """
-        check_is_fitted(self)
-        found = import_module("heteroscope.explanation").explain(self, X, y, sample_weight, target_name=target_name)
-        written: Path = import_module("heteroscope.report").write_fit_report(found, path, title=title)
-        return written  # imported by name: both packages are made for fitted estimators
-
-    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        """Return what a notebook shows: scikit-learn's picture of the parameters and, after a fit, the diagnosis."""
-        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if hasattr(self, "phase_"):
-            found = self.diagnose()
-            shown["text/plain"] += f"\n\n{found}"
-            if "text/html" in shown:
-                shown["text/html"] += found._repr_html_()
-        return shown
-
-    def _recipe(self, rows: Rows, share: float = 1.0) -> Recipe:
-        """Return the training recipe for these rows, with a `share` of `max_steps`."""
-        batch_size = resolve_batch_size(self.batch_size, len(rows.y))
-        steps = resolve_max_steps(self.max_steps, len(rows.y))
-        steps = steps if share == 1.0 else max(2, round(share * steps))
-        return mean_first_recipe(self._architecture(rows), steps, self.schedule, batch_size, self.penalty)
-
-    def _stream_recipe(self, run: StreamRun) -> Recipe:
-        """Return the training recipe for a stream."""
-        architecture = self._architecture(run.survey.sample)
-        steps = resolve_max_steps(self.max_steps, run.order.stream.n_rows)
-        return mean_first_recipe(architecture, steps, self.schedule, run.order.batch_size, self.penalty)
-
-    def _train_members(
-        self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
-    ) -> Fit | None:
-        """Train one member per seed on all rows; with a fold, return one more fit, to the fold's training rows."""
-        self.scaling_ = rows.scaling()
-        tasks = [Task(rows.batch(self.scaling_), [Job(*point, seed) for seed in seeds])]
-        if fold is not None:
-            tasks.append(Task(fold.training.batch(fold.training.scaling()), [Job(*point, seeds[0])]))
-        with progress_bar("fitting", bool(self.verbose)) as progress:
-            fits, *fold_fits = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
-        self._keep_members(fits)
-        return fold_fits[0][0] if fold is not None else None
-
-    def _judge_one(self, fit: Fit, fold: Fold, scaling: Scaling, given: Rows | None) -> HeldOut:
-        """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
-        held, training = fold.held, fold.training
-        (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
-        self.held_out_ = held_out_rows([fold], mean, std, given)
-        self.verdict_ = judge_folds([fold], self.held_out_)
-        return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
-
-    def _keep_members(self, fits: Sequence[Fit]) -> None:
-        super()._keep_members(fits)
-        self.std_scale_ = 1.0
-
-    def ensemble(self) -> FittedEnsemble:
-        """Return all that predictions read: NumPy arrays and numbers; a loaded model reads the same from its files.
-
-        Returns
-        -------
-        FittedEnsemble
-            Networks, scaling, bounds and the degrees of freedom.
-        """
-        check_is_fitted(self)
-        return FittedEnsemble(self.members_, self.scaling_, self.activation, self.std_scale_)
-
-    def pred_dist(self, X: Inputs) -> rv_frozen:
-        """Return the predictive distribution of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features) or Stream
-            The rows.
-
-        Returns
-        -------
-        scipy.stats.rv_frozen
-            A frozen `scipy.stats.norm` with one entry per row; a `scipy.stats.t` of the same std if the search has
-            found heavy tails; or a `scipy.stats.lognorm` of the same mean and std if it predicts logarithms.
-        """
-        mean, std = self.predict(X, return_std=True)
-        ensemble = self.ensemble()
-        return frozen(mean, std, ensemble.df, ensemble.lognormal)
-
-    def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
-        """Predict quantiles of each row's target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features) or Stream
-            The rows.
-        quantiles : float or array-like of float
-            Probabilities, strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_quantiles)
-            One column per quantile, in the units of the target.
-        """
-        levels = check_levels(quantiles)
-        mean, std = self.predict(X, return_std=True)
-        ensemble = self.ensemble()
-        return quantiles_of(mean, std, ensemble.df, levels, ensemble.lognormal)
-
-    def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
-        """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
-        return self.ensemble().predict(x)
 
 
 class HeteroskedasticRegressor(PointRegressor):
@@ -419,6 +225,27 @@ class HeteroskedasticRegressor(PointRegressor):
             held_out = self._judge_one(fits[0], fold, run.order.scaling, None)
         self._observe(run.survey.sample, held_out)
         return self
+
+    def _train_members(
+        self, rows: Rows, recipe: Recipe, point: Logits, seeds: Sequence[int], fold: Fold | None
+    ) -> Fit | None:
+        """Train one member per seed on all rows; with a fold, return one more fit, to the fold's training rows."""
+        self.scaling_ = rows.scaling()
+        tasks = [Task(rows.batch(self.scaling_), [Job(*point, seed) for seed in seeds])]
+        if fold is not None:
+            tasks.append(Task(fold.training.batch(fold.training.scaling()), [Job(*point, seeds[0])]))
+        with progress_bar("fitting", bool(self.verbose)) as progress:
+            fits, *fold_fits = train(tasks, recipe, n_jobs=self.n_jobs, progress=progress)
+        self._keep_members(fits)
+        return fold_fits[0][0] if fold is not None else None
+
+    def _judge_one(self, fit: Fit, fold: Fold, scaling: Scaling, given: Rows | None) -> HeldOut:
+        """Store the verdict on one model by the fold's held-out rows; return what they say of its networks."""
+        held, training = fold.held, fold.training
+        (mean,), (std,) = self._predict_members(stack_members([fit.params]), held.x, scaling)
+        self.held_out_ = held_out_rows([fold], mean, std, given)
+        self.verdict_ = judge_folds([fold], self.held_out_)
+        return observe_held_out(held.y, mean, std, training.y, held.weight, training.weight)
 
     def partial_fit(
         self,

@@ -1,6 +1,6 @@
 """Find (rho, gamma) by cross-validation, then fit a regressor there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from heteroscope.core import (
     check_positive_integer,
     defaults,
     diagonal_logits,
-    halves_points,
+    has_automatic_folds,
     progress_bar,
     without_later_settings,
 )
@@ -26,55 +26,47 @@ from heteroscope.data import Rows, Scaling, Stream, merge_rows
 from heteroscope.distributions import exponentiated, frozen
 from heteroscope.estimators.base import Inputs, MemberMoments, RandomState, member_seeds
 from heteroscope.estimators.fitted_fields import FieldKind, FittedFields
-from heteroscope.estimators.one_point import PointRegressor, SampledRows
+from heteroscope.estimators.point_regressor import PointRegressor
+from heteroscope.estimators.sampled_rows import SampledRows
 from heteroscope.estimators.streams import refuse_store, refuse_stream
 from heteroscope.networks import FittedEnsemble, Params, Prediction, mean_bounds, widest_std
 from heteroscope.search import (
-    HALVING_LENGTHS,
-    MEMBERS_PER_FOLD,
-    SELECTIONS,
-    CandidateSearch,
+    LENGTHS,
     CrossValidation,
+    FinalTails,
     Fold,
+    FoldedRows,
     Logits,
     Point,
+    SearchPlan,
     SearchResult,
     check_conformal,
     check_family,
     check_folds,
-    check_log_targets,
+    check_plan,
     check_target,
     choose_tails,
+    choose_target,
     conformal_of_folds,
     conformal_of_rows,
     enough_folds,
-    final_std_scale,
+    final_tails,
     held_moments,
     held_out_rows,
     held_out_scores,
     held_rows,
     judge_folds,
-    logarithm_is_better,
     make_folds,
-    may_need_logarithm,
     refuse_unequal,
     results_table,
-    search_around,
-    search_by_halving,
-    search_diagonal,
-    search_grid,
+    search_by_plan,
     search_stream,
     set_aside,
-    share_of_more_members,
+    shared_points,
     stack_points,
     stream_fold,
 )
 from heteroscope.training import SEARCH_SHARE, Fit, Job, Task, refuse_with_stream, train
-
-SEARCHES = ("diagonal", "grid", "theory")
-LENGTHS = (0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
-MOST_NEAR = 3  # points that share the members of the final fit; measured in docs/research/selection.md
-TRIAL_STRIDE = 2  # every second point of the coarse line is in the trial of the target's scale
 
 
 class HeteroskedasticRegressorCV(PointRegressor):
@@ -281,7 +273,7 @@ class HeteroskedasticRegressorCV(PointRegressor):
         HeteroskedasticRegressorCV
             The fitted estimator itself.
         """
-        self._check_search()
+        plan = self._plan()
         if isinstance(X, Stream):
             if groups is not None:
                 raise InputError("a stream holds out blocks of its own: leave out groups")
@@ -290,51 +282,28 @@ class HeteroskedasticRegressorCV(PointRegressor):
         given, rows = self._check_fit_input(X, y, sample_weight)
         self._sample = SampledRows.of(given)
         random = check_random_state(self.random_state)
-        everything, aside = given, None
-        if self.conformal:
-            refuse_unequal(given)
-        share = check_conformal(self.conformal)
-        if share is not None:
-            if groups is not None:
-                raise InputError("rows set aside may share a group with others: use conformal=True with groups")
-            given, aside = set_aside(share, given, random)
-            rows = merge_rows(*given)
-        folds = make_folds(self.cv, given, rows, random, groups)
-        if self.search == "theory" and (self.cv is None or (isinstance(self.cv, str) and self.cv == "auto")):
-            folds = enough_folds(folds)
-        if self.conformal is True:
-            check_folds(folds, rows)
-        n_members = check_positive_integer("n_members", self.n_members)
-        n_per_fold = min(n_members, MEMBERS_PER_FOLD) if self.calibrate else 1
-        seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
-        folds = [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]
-        self.target_ = self._choose_target(rows, folds)
-        scaled_rows, scaled = rows, folds  # in the units of the networks' target
-        if self.target_ == "log":
-            scaled_rows, scaled = rows.logged(), [fold.logged() for fold in folds]
-        trained, tamed = _without_wild_targets(scaled_rows, scaled) if self.calibrate else (scaled_rows, scaled)
+        used, aside = self._set_aside(given, groups, random)
+        rows = rows if aside is None else merge_rows(*used)
+        data, seeds = self._split(used, rows, plan, groups, random)
+        shortest = self._recipe(rows, LENGTHS[0])
+        self.target_ = choose_target(self.target, plan, data, shortest, self.family, self.n_jobs)
         family = "gaussian" if self.target_ == "log" else self.family
-        result = self._search(tamed, trained, family)
-        self.cv_results_ = results_table(result, tamed, self.selection, bool(self.calibrate))
-        self.best_index_ = result.best
-        near = (result.near or (result.best,))[: min(MOST_NEAR, n_members)]
-        best = stack_points([result.points[k] for k in near])
-        self._bound_predictions(trained.y)
-        self.member_points_ = tuple(near[k % len(near)] for k in range(n_members))
-        self._train_at(trained, [result.points[k] for k in self.member_points_], list(seeds))
-        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
-        fold_scale, self.df_ = choose_tails(best, scaled, family) if self.calibrate else (1.0, np.inf)
-        share = float(np.mean([len(fold.training.y) for fold in folds])) / len(rows.y)
-        more = share_of_more_members(best, tamed, n_members) if self.calibrate else 1.0
-        n_held = sum(len(fold.held.y) for fold in folds)
-        self.std_scale_ = final_std_scale(fold_scale, more, share, n_held) if self.calibrate else 1.0
+        scaled = data.logged() if self.target_ == "log" else data
+        tamed = scaled.without_wild_targets() if plan.calibrate else scaled
+        result = self._search(plan, tamed, family)
+        self._keep_path(result, tamed.folds, shared_points(result, len(seeds)), len(seeds))
+        self._bound_predictions(tamed.rows.y)
+        self._train_at(tamed.rows, [result.points[k] for k in self.member_points_], seeds)
+        best = stack_points([result.points[k] for k in dict.fromkeys(self.member_points_)])
+        tails = final_tails(best, scaled, tamed, family, len(seeds)) if plan.calibrate else FinalTails()
+        self.std_scale_, self.df_ = tails.std_scale, tails.df
         self.conformal_ = None
         if aside is not None:
             self.conformal_ = conformal_of_rows(self.ensemble(), aside)
         elif self.conformal:
-            unit = float(given.weight.max())
-            self.conformal_ = conformal_of_folds(best, scaled, tamed, bool(self.calibrate), self.ensemble(), unit)
-        self._judge(best, folds, everything, fold_scale)
+            unit = float(used.weight.max())
+            self.conformal_ = conformal_of_folds(best, scaled.folds, tamed.folds, plan.calibrate, self.ensemble(), unit)
+        self._judge(best, data.folds, given, tails.fold_scale)
         return self
 
     def predict_interval(
@@ -365,6 +334,64 @@ class HeteroskedasticRegressorCV(PointRegressor):
         self._predict_rows(x)  # warns of rows far outside the fit, and refuses those that cannot be predicted
         return self.conformal_.interval(self.ensemble(), x, coverage)
 
+    def _plan(self) -> SearchPlan:
+        """Return the checked plan of the search."""
+        check_family(self.family, bool(self.calibrate))
+        check_target(self.target, self.family)
+        plan = SearchPlan(
+            self.search,
+            self.selection,
+            bool(self.calibrate),
+            check_positive_integer("n_coarse", self.n_coarse),
+            check_positive_integer("n_fine", self.n_fine, least=0),
+            check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0),
+            check_positive_integer("n_finalists", self.n_finalists),
+            keep_members=self.conformal is True,
+        )
+        check_plan(plan)
+        return plan
+
+    def _set_aside(
+        self, given: Rows, groups: ArrayLike | None, random: np.random.RandomState
+    ) -> tuple[Rows, Rows | None]:
+        """Return the rows to search and fit on, and those that only conformal scores come from, if any."""
+        if self.conformal:
+            refuse_unequal(given)
+        share = check_conformal(self.conformal)
+        if share is None:
+            return given, None
+        if groups is not None:
+            raise InputError("rows set aside may share a group with others: use conformal=True with groups")
+        return set_aside(share, given, random)
+
+    def _split(
+        self, used: Rows, rows: Rows, plan: SearchPlan, groups: ArrayLike | None, random: np.random.RandomState
+    ) -> tuple[FoldedRows, list[int]]:
+        """Return the merged rows with their folds, which have the seeds of their models, and the members' seeds."""
+        folds = make_folds(self.cv, used, rows, random, groups)
+        if plan.kind == "theory" and has_automatic_folds(self.cv):
+            folds = enough_folds(folds)
+        if self.conformal is True:
+            check_folds(folds, rows)
+        n_members = check_positive_integer("n_members", self.n_members)
+        n_per_fold = plan.members_per_fold(n_members)
+        seeds = iter(member_seeds(random, len(folds) * n_per_fold + n_members))
+        return FoldedRows(rows, [fold._replace(seeds=tuple(islice(seeds, n_per_fold))) for fold in folds]), [*seeds]
+
+    def _search(self, plan: SearchPlan, data: FoldedRows, family: str) -> SearchResult:
+        """Search by the plan; finalists are compared by the family."""
+        recipes = [self._recipe(data.rows, share) for share in plan.lengths(data)]
+        point = partial(self._predicted_point, data.rows)
+        with progress_bar("searching", bool(self.verbose), "steps") as progress:
+            return search_by_plan(plan, data, recipes, family, point, self.n_jobs, progress)
+
+    def _keep_path(self, result: SearchResult, folds: list[Fold], shared: Sequence[int], n_members: int) -> None:
+        """Store the searched points, the chosen one, and the point of each member."""
+        self.cv_results_ = results_table(result, folds, self.selection, bool(self.calibrate))
+        self.best_index_ = result.best
+        self.member_points_ = tuple(shared[k % len(shared)] for k in range(n_members))
+        self.rho_, self.gamma_ = (float(value) for value in expit(result.chosen.logits))
+
     def _train_at(self, rows: Rows, points: Sequence[Point], seeds: Sequence[int]) -> None:
         """Train one member per point and seed on all rows."""
         self.scaling_ = rows.scaling()
@@ -377,26 +404,6 @@ class HeteroskedasticRegressorCV(PointRegressor):
                 (found,) = train([Task(batch, jobs)], recipe, n_jobs=self.n_jobs, progress=progress)
                 fits |= dict(zip(own, found, strict=True))
         self._keep_members([fits[k] for k in range(len(points))])
-
-    def _choose_target(self, rows: Rows, folds: list[Fold]) -> str:
-        """Return what the networks predict, the target or its logarithm; see `logarithm_is_better`."""
-        if self.target == "log":
-            check_log_targets(rows.y)
-        if self.target != "auto":
-            return str(self.target)
-        possible = self.calibrate and self.selection != "paper" and self.family != "student-t"
-        if not possible or not may_need_logarithm(rows):
-            return "none"
-        line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))[::TRIAL_STRIDE]
-        recipe = self._recipe(rows, LENGTHS[0])
-
-        def search_of(scaled_rows: Rows, scaled: list[Fold]) -> CandidateSearch:
-            return CandidateSearch(
-                _without_wild_targets(scaled_rows, scaled)[1], [recipe], self.selection, True, self.n_jobs
-            )
-
-        better = logarithm_is_better(rows, folds, search_of, [(float(t), -float(t)) for t in line], self.family)
-        return "log" if better else "none"
 
     def _judge(self, point: Point, folds: list[Fold], given: Rows | None, fold_scale: float) -> None:
         """Store what held-out rows say: the phase of the chosen point, and the verdict on the predictions."""
@@ -449,57 +456,6 @@ class HeteroskedasticRegressorCV(PointRegressor):
         mean, std = super()._predict_members(members, x, scaling)
         return np.clip(mean, *self.mean_bounds_), np.minimum(std, self.widest_std_)
 
-    def _check_search(self) -> None:
-        """Raise if the parameters of the search are unknown or contradict each other."""
-        check_family(self.family, bool(self.calibrate))
-        check_target(self.target, self.family)
-        if self.selection not in SELECTIONS:
-            raise InputError(f"selection must be one of {', '.join(SELECTIONS)}, got {self.selection!r}")
-        if self.search not in SEARCHES:
-            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
-        if self.search != "diagonal" and self.selection == "paper":
-            raise InputError(
-                f'selection="paper" is a rule for the diagonal: use "nll" or "crps" with search="{self.search}"'
-            )
-
-    def _search(self, folds: list[Fold], rows: Rows, family: str) -> SearchResult:
-        """Search the diagonal, the grid, or near the theory's point; finalists are compared by the family."""
-        n_fine = check_positive_integer("n_fine", self.n_fine, least=0)
-        n_off_diagonal = check_positive_integer("n_off_diagonal", self.n_off_diagonal, least=0)
-        lengths: tuple[float, ...] = LENGTHS
-        n_first = None
-        if self.selection == "paper" or not self.calibrate:  # as in the paper: one length, only the diagonal
-            lengths, n_off_diagonal = LENGTHS[-1:], 0
-        elif self.search == "diagonal" and halves_points(len(rows.y), len(folds)):
-            lengths, n_first = HALVING_LENGTHS, 1
-        recipes = [self._recipe(rows, share) for share in lengths]
-        line = diagonal_logits(check_positive_integer("n_coarse", self.n_coarse))
-        n_finalists = check_positive_integer("n_finalists", self.n_finalists)
-        search: Callable[[CandidateSearch], SearchResult]
-        if self.search == "theory":
-            search = partial(search_around, centre=self._predicted_point(rows))
-        elif self.search == "grid":
-            search = partial(search_grid, line=line, n_finalists=n_finalists)
-        elif lengths is HALVING_LENGTHS:
-            search = partial(search_by_halving, coarse=line, n_fine=n_fine, n_off_diagonal=n_off_diagonal)
-        else:
-            search = partial(
-                search_diagonal, coarse=line, n_fine=n_fine, n_finalists=n_finalists, n_off_diagonal=n_off_diagonal
-            )
-        with progress_bar("searching", bool(self.verbose), "steps") as progress:
-            candidates = CandidateSearch(
-                folds,
-                recipes,
-                self.selection,
-                bool(self.calibrate),
-                self.n_jobs,
-                progress,
-                family,
-                keep_members=self.conformal is True,
-                n_first=n_first,
-            )
-            return search(candidates)
-
     def _predicted_point(self, rows: Rows) -> Logits:
         """Return the point that the theory predicts for these rows and networks."""
         from heteroscope.diagrams import predicted_point  # here, because importing diagrams takes long
@@ -513,44 +469,26 @@ class HeteroskedasticRegressorCV(PointRegressor):
         refuse_with_stream(y, sample_weight, self.schedule)
         if self.conformal:
             raise InputError("conformal intervals are for rows in memory, not for a stream: leave out conformal")
-        self.conformal_ = None
         if self.target == "log":
             raise InputError("a stream's target is predicted as it is: write its logarithm to the files instead")
-        self.target_ = "none"
         if self.search != "diagonal":
             raise InputError(f'search="{self.search}" is for arrays in memory: a stream is searched along the diagonal')
-        n_points = check_positive_integer("n_coarse", self.n_coarse) + check_positive_integer(
-            "n_fine", self.n_fine, least=0
-        )
-        line = [float(t) for t in diagonal_logits(n_points)]
-        seed, *others, order = member_seeds(self.random_state, check_positive_integer("n_members", self.n_members) + 1)
+        self.conformal_, self.target_ = None, "none"
+        n_members = check_positive_integer("n_members", self.n_members)
+        *seeds, order = member_seeds(self.random_state, n_members + 1)
         run = self._start_stream_run(stream, SEARCH_SHARE, order, store)
-        recipe = self._stream_recipe(run)
-        calibrate = bool(self.calibrate)
         self._bound_predictions(run.survey.sample.y)
         self._sample = SampledRows(run.survey.sample, None)
-        method = {"name": "diagonal", "points": n_points, "schedule": self.schedule, "calibrate": calibrate}
+        line = [float(t) for t in diagonal_logits(self.n_coarse + self.n_fine)]
+        calibrate = bool(self.calibrate)
+        method = {"name": "diagonal", "points": len(line), "schedule": self.schedule, "calibrate": calibrate}
         method = without_later_settings({**method, "penalty": self.penalty})
-        result, fits = search_stream(run, method, line, recipe, seed, self.selection, calibrate, self._predict_members)
-        best = result.chosen
-        jobs = [Job(*best.logits, other) for other in others]
-        chosen = {**method, "point": result.best}
-        rest = run.train("members", chosen, jobs, recipe, self._predict_members) if jobs else []
-        folds = [stream_fold(run)]
-        self.cv_results_ = results_table(result, folds, self.selection, calibrate)
-        self.cv_results_["steps"] = np.array([fit.steps for fit in fits])
-        self.best_index_ = result.best
-        self.member_points_ = (result.best,) * (1 + len(others))
-        self._keep_members([fits[result.best], *rest])
-        self.rho_, self.gamma_ = (float(value) for value in expit(best.logits))
+        recipe = self._stream_recipe(run)
+        found = search_stream(run, method, line, recipe, seeds, self.selection, calibrate, self._predict_members)
+        folds, best = [stream_fold(run)], found.result.chosen
+        self._keep_path(found.result, folds, (found.result.best,), n_members)
+        self.cv_results_["steps"] = found.steps
+        self._keep_members(found.members)
         self.std_scale_, self.df_ = choose_tails(best, folds, self.family) if calibrate else (1.0, np.inf)
         self._judge(best, folds, None, self.std_scale_)
         return self
-
-
-def _without_wild_targets(rows: Rows, folds: list[Fold]) -> tuple[Rows, list[Fold]]:
-    """Return the rows to train on and the folds to compare points by: a few wild targets would hide all others."""
-    fences = rows.target_fences()
-    return rows.within(fences), [
-        fold._replace(training=fold.training.within(fences), held=fold.held.ignoring_beyond(fences)) for fold in folds
-    ]

@@ -91,7 +91,7 @@ def far_rows(inputs: Inputs, scaling: Scaling) -> list[FarRow]:
     rows = inputs.take(MOST_ROWS)
     if len(rows.y) <= 2 * NEIGHBOURS:
         return []
-    z = (rows.x - scaling.x_centre) / scaling.x_scale
+    z = scaling.standardised(rows.x)
     distance = _typical_distances(z)
     found = np.flatnonzero(distance > FAR)
     found = found[np.argsort(-distance[found], kind="stable")][:MOST_SHOWN]

@@ -81,10 +81,11 @@ def slope_sizes(ensemble: FittedEnsemble, inputs: Inputs) -> xr.Dataset:
         `logged` is 1 if the networks predict the logarithm of the target: the slopes are then its own.
     """
     rows = inputs.take(MOST_ROWS)
-    found, step, share = member_slopes(ensemble, rows.x), ensemble.scaling.x_scale, rows.weight / rows.weight.sum()
+    found, share = member_slopes(ensemble, rows.x), rows.weight / rows.weight.sum()
+    steps = 1.0 / ensemble.scaling.input_slopes(rows.x)  # one standard deviation, in the units of the input at each row
     sizes, signs = {}, {}
     for name, gradient in (("mean", found.mean_gradient), ("log_std", found.log_std_gradient)):
-        size = np.einsum("r,mrf->mf", share, np.abs(gradient)) * step
+        size = np.einsum("r,mrf->mf", share, np.abs(gradient) * steps)
         average = gradient.mean(axis=0)
         rise, total = share @ average, share @ np.abs(average)
         sign = np.divide(rise, total, out=np.zeros_like(rise), where=total > 0)
@@ -109,7 +110,8 @@ def member_slopes(ensemble: FittedEnsemble, x: Float[np.ndarray, "row feature"])
     stds = scaling.y_scale / np.sqrt(precisions[..., 0])
     of_members = jax.vmap(input_gradients, in_axes=(0, None, None))
     gradients = of_members(ensemble.members, scaling.inputs(x), ensemble.activation)
-    mean_gradient, precision_gradient = (np.asarray(part, np.float64) / scaling.x_scale for part in gradients)
+    slopes = scaling.input_slopes(x)
+    mean_gradient, precision_gradient = (np.asarray(part, np.float64) * slopes for part in gradients)
     inside = (means > ensemble.mean_bounds[0]) & (means < ensemble.mean_bounds[1])
     narrow = stds < ensemble.widest_std
     free_gradient = scaling.y_scale * mean_gradient

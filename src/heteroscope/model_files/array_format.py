@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from heteroscope.core import DamageError, InputError, error_text
-from heteroscope.data import Scaling
+from heteroscope.data import SCALING_PARTS, Bends, Scaling
 from heteroscope.distributions import Conformal
 from heteroscope.networks import FittedEnsemble, Layer, Network, Params
 
@@ -46,14 +46,18 @@ def _read_network(arrays: Arrays, name: str) -> Network:
 
 def read_scaling(arrays: Arrays) -> Scaling:
     """Return centre, scale and range of inputs, and centre and scale of the target."""
-    found: dict[str, Any] = {name: arrays[f"scaling.{name}"] for name in Scaling._fields}
-    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in found.values()):
+    found: dict[str, Any] = {name: arrays[f"scaling.{name}"] for name in SCALING_PARTS}
+    bends = [arrays.get(f"scaling.bend_{part}", np.zeros_like(found["x_low"])) for part in Bends._fields]
+    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in [*found.values(), *bends]):
         raise DamageError("its scaling holds numbers that are not finite")
     if found["y_centre"].shape or found["y_scale"].shape or (found["x_low"] > found["x_high"]).any():
         raise DamageError("its scaling has other shapes, or a range without numbers")
     if not ((found["x_scale"] > 0).all() and found["y_scale"] > 0):
         raise DamageError("its scaling divides by a number that is not positive")
-    return Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
+    if any(part.shape != found["x_low"].shape for part in bends) or (bends[1] < 0).any():
+        raise DamageError("its bends have other shapes than its inputs, or a negative width")
+    scaling = Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
+    return scaling._replace(bends=Bends(*bends)) if bends[1].any() else scaling
 
 
 def conformal_arrays(conformal: Conformal) -> Arrays:
@@ -113,8 +117,13 @@ def network_arrays(members: Params) -> Arrays:
 
 
 def scaling_arrays(scaling: Scaling) -> Arrays:
-    """Return centre, scale and range of inputs, and centre and scale of the target, by name: `scaling.x_centre`, ..."""
-    return {f"scaling.{part}": np.asarray(number, np.float64) for part, number in scaling._asdict().items()}
+    """Return centre, scale and range of inputs, and centre and scale of the target, by name: `scaling.x_centre`, ...
+
+    Only a scaling that bends inputs has `scaling.bend_pivot` and `scaling.bend_width`.
+    """
+    arrays = {f"scaling.{part}": np.asarray(getattr(scaling, part), np.float64) for part in SCALING_PARTS}
+    bends = {} if scaling.bends is None else scaling.bends._asdict()
+    return arrays | {f"scaling.bend_{part}": numbers for part, numbers in bends.items()}
 
 
 def read_integer(value: Json) -> int:

@@ -9,8 +9,8 @@ import hashlib
 import io
 import json
 import math
-import shutil
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -22,6 +22,7 @@ from heteroscope.core import (
     InputError,
     atomic_write,
     check_seal,
+    file_checksum,
     locked_folder,
     make_folder,
     open_regular,
@@ -101,7 +102,7 @@ def save_model(
         _replace_files(folder, packed, text + "\n")
     except BaseException:
         if is_new:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_unfinished(folder)
         raise
     return folder
 
@@ -208,6 +209,7 @@ def _replace_files(folder: Path, packed: bytes, text: str) -> None:
     """
     with locked_folder(folder):
         remove_leftovers(folder)
+        _end_replacement(folder)
         with atomic_write(folder / NEXT) as partial:
             partial.write_bytes(packed)
         with atomic_write(folder / DESCRIPTION) as partial:
@@ -216,12 +218,33 @@ def _replace_files(folder: Path, packed: bytes, text: str) -> None:
         sync_folder(folder)
 
 
+def _remove_unfinished(folder: Path) -> None:
+    """Remove a new folder unless another writer has put its model there meanwhile."""
+    with suppress(OSError), locked_folder(folder):
+        if not (folder / DESCRIPTION).exists():
+            (folder / NEXT).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def _end_replacement(folder: Path) -> None:
+    """Let new arrays replace the old ones if a killed writer has described them already: they must not be overwritten.
+
+    Arrays that are not described yet are left over, and stay under the name `NEXT` for the writer to replace.
+    """
+    if not (folder / NEXT).is_file() or not (folder / DESCRIPTION).is_file():
+        return
+    if file_checksum(folder / NEXT) == _read_description(folder)["arrays_sha256"]:
+        (folder / NEXT).replace(folder / ARRAYS)
+        sync_folder(folder)
+
+
 def _read_arrays(folder: Path, digest: str) -> Arrays | None:
-    """Return the arrays that have this checksum, or None if neither file has it."""
+    """Return the arrays that have this checksum, or None if neither file has it.
+
+    A writer may rename the new arrays while they are looked for: then they are found at the next reading.
+    """
     for name in (ARRAYS, NEXT):
-        if not (folder / name).exists():
-            continue
-        with open_regular(folder / name, MOST_ARRAY_BYTES) as file:
+        with suppress(FileNotFoundError), open_regular(folder / name, MOST_ARRAY_BYTES) as file:
             if hashlib.file_digest(file, "sha256").hexdigest() == digest:
                 return _unpack(file)
     return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from heteroscope.core import InputError, atomic_write
+from heteroscope.data import Bends
 from heteroscope.distributions import LARGEST_LOG_STD
 from heteroscope.model_files.loaded_model import LoadedModel
 from heteroscope.networks import GELU_CUBE, LEAK, PRECISION_FLOOR, FittedEnsemble, Network
@@ -131,7 +132,8 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     given = graph.cast("features", "float64")
     low, high = (graph.constant(edge) for edge in scaling.edges())
     within = graph.add("Min", graph.add("Max", given, low), high)
-    shifted = graph.add("Sub", within, graph.constant(scaling.x_centre))
+    bent = _bent(graph, within, scaling.bends)
+    shifted = graph.add("Sub", bent, graph.constant(scaling.x_centre))
     inputs = graph.cast(graph.add("Div", shifted, graph.constant(scaling.x_scale)), graph.precision)
     outputs = [_network(graph, network, inputs, ensemble.activation) for network in ensemble.members]
     y_scale = graph.constant(scaling.y_scale)
@@ -151,7 +153,8 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
     mean = graph.add("ReduceMean", bounded, axes=[0], keepdims=0)
     scaled = graph.add("Mul", std, graph.constant(ensemble.std_scale))
     # rows far outside the fit: std^2 + (y_scale * distance)^2
-    outside = graph.add("Div", graph.add("Sub", given, within), graph.constant(scaling.x_scale))
+    apart = graph.add("Sub", _bent(graph, given, scaling.bends), bent)
+    outside = graph.add("Div", apart, graph.constant(scaling.x_scale))
     squares = graph.add("ReduceSum", graph.add("Mul", outside, outside), graph.constant([1], "int64"), keepdims=0)
     far = graph.add("Mul", squares, graph.constant(scaling.y_scale**2))
     variance = graph.add("Add", graph.add("Mul", scaled, scaled), far)
@@ -160,6 +163,19 @@ def _moments(graph: _Graph, ensemble: FittedEnsemble) -> tuple[str, str]:
         if ensemble.lognormal
         else (mean, graph.add("Sqrt", variance))
     )
+
+
+def _bent(graph: _Graph, x: str, bends: Bends | None) -> str:
+    """Return arcsinh(u) = sign(u) log(|u| + sqrt(u^2 + 1)) of the columns that are bent; some runtimes lack arcsinh."""
+    if bends is None:
+        return x
+    curved = bends.width > 0
+    shifted = graph.add("Sub", x, graph.constant(bends.pivot))
+    u = graph.add("Div", shifted, graph.constant(np.where(curved, bends.width, 1.0)))
+    size, one = graph.add("Abs", u), graph.constant(1.0)
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", u, u), one))
+    bent = graph.add("Mul", graph.add("Sign", u), graph.add("Log", graph.add("Add", size, root)))
+    return graph.add("Where", graph.constant(curved, "bool"), bent, x)
 
 
 def _exponentiated(graph: _Graph, mean: str, variance: str, spread: float) -> tuple[str, str]:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats.distributions import rv_frozen
 
-from heteroscope.distributions import frozen, log_moments, lognormal_moments, metrics
+from heteroscope.distributions import RowForecast, frozen, log_moments, lognormal_moments, metrics
 
 COVERAGE = 0.9  # of the intervals that are counted
 TOO_FEW = 10  # held-out rows that cannot show anything: even the right intervals miss a quarter of them now and then
@@ -320,7 +321,9 @@ def judge_forecast(
     )
 
 
-def _scores(y: Float[np.ndarray, " held"], forecast: Any, weight: Float[np.ndarray, " held"]) -> Scores:
+def _scores(
+    y: Float[np.ndarray, " held"], forecast: rv_frozen | RowForecast, weight: Float[np.ndarray, " held"]
+) -> Scores:
     """Return the scores of one model's distribution."""
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
     error = metrics.mean_mse(y, forecast, sample_weight=weight)

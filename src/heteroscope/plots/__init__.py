@@ -17,6 +17,7 @@ from heteroscope.plots.penalty_law import penalty_law_figure
 from heteroscope.plots.posteriors import epistemic_figure, evidence_figure, posterior_figure, posterior_maps
 from heteroscope.plots.ranking import critical_difference_figure, score_time_figure
 from heteroscope.plots.search_path import diagonal_figure
+from heteroscope.plots.search_regret import search_regret_figure
 from heteroscope.plots.slices import diagonal_slices
 from heteroscope.plots.style import (
     BLUE,
@@ -70,4 +71,5 @@ __all__ = [
     "schematic",
     "score_time_figure",
     "search_figure",
+    "search_regret_figure",
 ]

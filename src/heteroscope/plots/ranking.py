@@ -28,6 +28,7 @@ from heteroscope.plots.style import (
 )
 
 _ROW = 0.26  # inches of height for one name or bar
+_TICK = 0.01  # seconds: what takes less has a processor time of 0, which a logarithmic axis cannot show
 
 
 def critical_difference_figure(rankings: Mapping[str, Ranking]) -> Figure:
@@ -46,7 +47,7 @@ def critical_difference_figure(rankings: Mapping[str, Ranking]) -> Figure:
     """
     if not rankings:
         raise InputError("there is no ranking to draw: two methods need scores on the same two sets")
-    heights = [2.6 + (len(one.ranks) + 1) // 2 + 0.8 * len(one.groups) for one in rankings.values()]
+    heights = [3.5 + (len(one.ranks) + 1) // 2 + 0.8 * len(one.groups) for one in rankings.values()]
     with house_style():
         figure = new_figure(6.4, _ROW * sum(heights) + 0.3)
         axes = figure.subplots(len(rankings), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -59,7 +60,7 @@ def _draw_ranks(ax: Axes, title: str, ranking: Ranking, height: float) -> None:
     """Draw one panel, in units of rows below the line of ranks."""
     k = len(ranking.ranks)
     ax.set_xlim(0.9, k + 0.1)
-    ax.set_ylim(height - 1.9, -1.9)
+    ax.set_ylim(height - 2.8, -2.8)
     ax.set_axis_off()
     ax.plot([1, k], [0, 0], color=INK, linewidth=0.9)
     for rank in range(1, k + 1):
@@ -69,7 +70,7 @@ def _draw_ranks(ax: Axes, title: str, ranking: Ranking, height: float) -> None:
     ax.plot([1, 1 + shown], [-1.35, -1.35], color=GREY, linewidth=2.5, solid_capstyle="butt")
     label = f"critical difference {ranking.critical_difference:.2f}"
     ax.text(1 + shown + 0.03, -1.35, label, ha="left", va="center", color=GREY, fontsize=8)
-    ax.text(k, -1.35, literal(f"{title}, {ranking.n_sets} sets"), ha="right", va="center", fontsize=9)
+    ax.text(1, -2.3, literal(f"{title}, {ranking.n_sets} sets"), ha="left", va="center", fontsize=9)
     for place, group in enumerate(ranking.groups):
         ends = [ranking.ranks[group[0]], ranking.ranks[group[-1]]]
         level = 0.45 + 0.5 * place
@@ -106,10 +107,10 @@ def score_time_figure(behind_best: pd.DataFrame, seconds: pd.DataFrame, score: s
     with house_style():
         figure = new_figure(6.4, 3.8)
         ax = figure.subplots()
-        styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, GREY)), cycle("osD^vPX"), strict=False)
+        styles = zip(cycle((BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, GREY)), cycle("osD^vPX*"), strict=False)
         for name, (colour, marker) in zip(behind_best.columns, styles, strict=False):
-            both = pd.DataFrame({"time": seconds[name], "gap": behind_best[name]})
-            both = both[both["time"].gt(0) & both["gap"].lt(float("inf"))]
+            both = pd.DataFrame({"time": seconds[name].clip(lower=_TICK), "gap": behind_best[name]})
+            both = both[both["time"].notna() & both["gap"].lt(float("inf"))]
             ax.plot(both["time"], both["gap"], marker, color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
             middle = both.median()
             if len(both):

@@ -1,5 +1,6 @@
 """The style of all figures: a palette for colour-blind readers, phase colours, axes, new figures and their files."""
 
+import io
 import math
 import re
 from collections.abc import Iterator
@@ -99,6 +100,15 @@ def house_style() -> Iterator[None]:
         yield
 
 
+class ShownFigure(Figure):
+    """A figure without a window, which a notebook shows even if pyplot was never imported."""
+
+    def _repr_png_(self) -> bytes:
+        written = io.BytesIO()
+        self.savefig(written, format="png")
+        return written.getvalue()
+
+
 def new_figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
     """Return an empty figure that needs no display.
 
@@ -113,7 +123,7 @@ def new_figure(width: float, height: float, layout: Literal["constrained"] | Non
     -------
     matplotlib.figure.Figure
     """
-    figure = Figure(figsize=(width, height), layout=layout)
+    figure = ShownFigure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 

@@ -74,7 +74,7 @@ def _along(centre: Logits, u: float) -> Logits:
     return float(rho), float(gamma)
 
 
-def _beside(line: Float[np.ndarray, " u"], best: int) -> Float[np.ndarray, " u"]:
+def _beside(line: Float[np.ndarray, " u"], best: int) -> Float[np.ndarray, " v"]:
     """Return a point on each side of the best: of the predicted point also one of stronger penalties."""
     if best > 0:
         return refine_around(line, best, REFINEMENTS)

@@ -19,7 +19,7 @@ from heteroscope.search.diagonal_and_grid import (
 )
 from heteroscope.search.selection import TIE
 
-HALVING_LENGTHS = (0.125, 0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/defaults.md
+HALVING_LENGTHS = (0.125, 0.25, 1.0)  # training lengths, as shares of max_steps; measured in docs/research/selection.md
 SECOND_POINTS = 2  # points of the second round up to the plateau
 
 

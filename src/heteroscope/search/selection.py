@@ -18,7 +18,7 @@ SELECTIONS = ("nll", "crps", "paper")
 OVERFIT = (Phase.O_I, Phase.O_II)
 APART = 0.6  # smallest distance between finalists, in logits; measured in docs/research/defaults.md
 # Standard errors of a paired difference from the best point up to which a point ties with it, and beyond which it has
-# lost; measured in docs/research/selection.md.
+# lost; conventions that were not tuned.
 TIE, LOST = 1.0, 2.0
 
 

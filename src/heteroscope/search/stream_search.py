@@ -1,6 +1,10 @@
 """Search the diagonal on a stream: models of all points train together on each batch that is read."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
 
 from heteroscope.core import Identity
 from heteroscope.distributions import metrics
@@ -18,17 +22,25 @@ def stream_fold(run: StreamRun) -> Fold:
     return Fold(run.survey.sample, run.survey.held)
 
 
+class StreamSearch(NamedTuple):
+    """All points with the chosen one, the steps that each point's model took, and the members at the chosen point."""
+
+    result: SearchResult
+    steps: Int[np.ndarray, " point"]
+    members: list[Fit]
+
+
 def search_stream(
     run: StreamRun,
     method: Identity,
     logits: Sequence[float],
     recipe: Recipe,
-    seed: int,
+    seeds: Sequence[int],
     selection: str,
     calibrate: bool,
     predict: PredictMembers,
-) -> tuple[SearchResult, list[Fit]]:
-    """Train one model per diagonal point on the stream and choose a point by the held-out rows.
+) -> StreamSearch:
+    """Train one model per diagonal point on the stream, choose a point by the held-out rows, and train others there.
 
     Parameters
     ----------
@@ -40,8 +52,8 @@ def search_stream(
         logit rho = -logit gamma of the points.
     recipe : Recipe
         How each model is trained.
-    seed : int
-        The seed of all models.
+    seeds : sequence of int
+        The seed of the models of all points, whose best one is the first member, then those of the other members.
     selection : {"nll", "crps", "paper"}
         The rule of choice, see `choose`.
     calibrate : bool
@@ -51,18 +63,19 @@ def search_stream(
 
     Returns
     -------
-    result : SearchResult
-        The points and the chosen one.
-    fits : list of Fit
-        The trained models, in the order of the points.
+    StreamSearch
+        The points, in the order of `logits`, and the members.
     """
+    seed, *others = seeds
     jobs = [Job(t, -t, seed) for t in logits]
     fits = run.train("search", method, jobs, recipe, predict, drop_losing=True)
     folds: Folds = [stream_fold(run)]
     points = [_point(t, fit, recipe, run, predict) for t, fit in zip(logits, fits, strict=True)]
     rule = {**method, "selection": selection}
-    best = run.choose(rule, jobs, recipe, lambda: choose(points, folds, selection, calibrate))
-    return SearchResult(points, best), fits
+    result = SearchResult(points, run.choose(rule, jobs, recipe, lambda: choose(points, folds, selection, calibrate)))
+    more = [Job(*result.chosen.logits, other) for other in others]
+    rest = run.train("members", {**method, "point": result.best}, more, recipe, predict) if more else []
+    return StreamSearch(result, np.array([fit.steps for fit in fits]), [fits[result.best], *rest])
 
 
 def _point(t: float, fit: Fit, recipe: Recipe, run: StreamRun, predict: PredictMembers) -> Point:

@@ -7,8 +7,6 @@ skewness exceeds 1, and that of their logarithms is smaller. The trial takes a f
 first fold, and of the best of them on the other folds.
 """
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 from jaxtyping import Float
 
@@ -16,12 +14,16 @@ from heteroscope.core import InputError, Parameter
 from heteroscope.data import Rows
 from heteroscope.distributions import exponentiated, frozen, metrics
 from heteroscope.networks import Prediction
-from heteroscope.search.cross_validation import Logits, Point
+from heteroscope.search.cross_validation import Point
 from heteroscope.search.diagonal_and_grid import CandidateSearch
-from heteroscope.search.folds import Fold, held_rows
+from heteroscope.search.folded_rows import FoldedRows
+from heteroscope.search.folds import held_rows
+from heteroscope.search.plan import SearchPlan
 from heteroscope.search.tails import choose_tails
+from heteroscope.training import Recipe
 
 TARGETS = ("auto", "none", "log")
+TRIAL_STRIDE = 2  # every second point of the coarse line is in the trial
 SKEWED = 1.0  # skewness of the targets above which their logarithm is tried; an exponential distribution has 2
 EXTREME = 1e100  # targets beyond, or below its inverse, have lognormal moments that overflow
 
@@ -57,28 +59,56 @@ def may_need_logarithm(rows: Rows) -> bool:
     return bool(skewness > SKEWED and abs(_skewness(np.log(y), rows.weight)) < skewness)
 
 
-def logarithm_is_better(
-    rows: Rows,
-    folds: list[Fold],
-    search_of: Callable[[Rows, list[Fold]], CandidateSearch],
-    line: Sequence[Logits],
-    family: str,
-) -> bool:
-    """Return whether lognormal predictions have the lower held-out loss, in the target's units.
+def choose_target(
+    target: str, plan: SearchPlan, data: FoldedRows, recipe: Recipe, family: str, n_jobs: int | None = None
+) -> str:
+    """Return what the networks predict: "none", the target itself, or "log", its logarithm.
 
-    `search_of` makes the search for rows and folds whose targets have one of the scales; its first recipe is used.
+    Parameters
+    ----------
+    target : {"auto", "none", "log"}
+        The user's choice; "auto" compares both where the logarithm may help.
+    plan : SearchPlan
+        The settings of the search: every second of its first points is in the trial.
+    data : FoldedRows
+        All rows, in the target's units.
+    recipe : Recipe
+        How the models of the trial are trained.
+    family : {"auto", "gaussian", "student-t"}
+        The distribution of the target itself.
+    n_jobs : int or None, default=None
+        Number of processes.
+
+    Returns
+    -------
+    {"none", "log"}
+        The scale.
     """
-    held, losses = held_rows(folds), []
-    for logged in (False, True):
-        scaled = [fold.logged() for fold in folds] if logged else folds
-        search = search_of(rows.logged() if logged else rows, scaled)
-        point = _best_of_trial(search, line)
-        tails = choose_tails(point, scaled, "gaussian" if logged else family)
-        spread = scaled[0].training.scaling().y_scale if logged else None
-        forecast = frozen(*held_moments(point, tails.std_scale, spread), tails.df, logged)
-        loss = metrics.crps if search.selection == "crps" else metrics.nll
-        losses.append(loss(held.y, forecast, sample_weight=held.weight))
-    return bool(losses[1] < losses[0])
+    if target == "log":
+        check_log_targets(data.rows.y)
+    if target != "auto":
+        return target
+    if not plan.compares_lengths or family == "student-t" or not may_need_logarithm(data.rows):
+        return "none"
+    plain, logged = (_trial_loss(plan, data, logged, recipe, family, n_jobs) for logged in (False, True))
+    return "log" if logged < plain else "none"
+
+
+def _trial_loss(
+    plan: SearchPlan, data: FoldedRows, logged: bool, recipe: Recipe, family: str, n_jobs: int | None
+) -> float:
+    """Return the held-out loss, in the target's units, of the best point of a few short trainings of one scale."""
+    scaled = data.logged() if logged else data
+    folds = scaled.without_wild_targets().folds
+    search = CandidateSearch(folds, [recipe], plan.selection, calibrate=True, n_jobs=n_jobs)
+    points = search.evaluate_on_first_fold([(float(t), -float(t)) for t in plan.line[::TRIAL_STRIDE]], recipe)
+    best = search.best_by_score(points)
+    point = search.evaluate_on_more_folds(points, [best])[best]
+    tails = choose_tails(point, scaled.folds, "gaussian" if logged else family)
+    spread = scaled.folds[0].training.scaling().y_scale if logged else None
+    forecast = frozen(*held_moments(point, tails.std_scale, spread), tails.df, logged)
+    held, loss = held_rows(data.folds), metrics.crps if plan.selection == "crps" else metrics.nll
+    return loss(held.y, forecast, sample_weight=held.weight)
 
 
 def held_moments(
@@ -93,13 +123,6 @@ def held_moments(
         return mean, std_scale * std
     parts = exponentiated(Prediction(mean, std_scale * std, std_scale * std, np.zeros_like(std)), spread)
     return parts.mean, parts.std
-
-
-def _best_of_trial(search: CandidateSearch, line: Sequence[Logits]) -> Point:
-    """Return the best point of the line by the first fold, with results on all folds."""
-    points = search.evaluate_on_first_fold(line, search.recipes[0])
-    best = search.best_by_score(points)
-    return search.evaluate_on_more_folds(points, [best])[best]
 
 
 def _skewness(values: Float[np.ndarray, " row"], weight: Float[np.ndarray, " row"]) -> float:

@@ -49,11 +49,13 @@ def _dask_client(scheduler: str | None) -> Iterator[None]:
     except ImportError as error:
         raise InputError("the dask backend needs `pip install 'heteroscope[dask]'`") from error
     if scheduler is None:
-        # Whoever reaches a scheduler or worker can run code in it.
-        with (
-            LocalCluster(threads_per_worker=1, host=LOOPBACK, dashboard_address=f"{LOOPBACK}:0") as cluster,
-            Client(cluster),
-        ):
+        # Whoever reaches a scheduler or worker can run code in it. Workers have dashboards of their own, which older
+        # releases open to everybody.
+        addresses = {
+            "host": LOOPBACK,
+            **dict.fromkeys(("dashboard_address", "worker_dashboard_address"), f"{LOOPBACK}:0"),
+        }
+        with LocalCluster(threads_per_worker=1, **addresses) as cluster, Client(cluster):
             yield
         return
     try:

@@ -41,10 +41,10 @@ class FoundationPeer(PeerRegressor):
         name, model = self._unfitted(whole_seed(self.random_state))
         try:
             return model.fit(x, y)
-        except (OSError, RuntimeError, ValueError) as error:  # what a failed download or licence check raises
+        except Exception as error:  # a failed download or licence check raises classes of the packages' own
             raise InputError(
-                f"{name} could not load its weights ({error_text(error)[:200]}): let its package download them once, "
-                f"or set model_path of {type(self).__name__} to the file"
+                f"{name} could not be fitted ({error_text(error)[:200]}): if it lacks its weights, let its package "
+                f"download them once, or set model_path of {type(self).__name__} to the file"
             ) from error
 
 

@@ -18,15 +18,15 @@ from heteroscope.core import InputError
 INSTALL: dict[str, str] = {
     "bde": 'pip install "heteroscope[bde]"',
     "catboost": 'pip install "heteroscope[compare]"',
-    "crepes": 'pip install "heteroscope[rivals]"',
+    "crepes": 'pip install "heteroscope[conformal]"',
     "ngboost": 'pip install "heteroscope[compare]"',
     "pytabkit": 'pip install "heteroscope[pytabkit]"',
-    "quantile_forest": 'pip install "heteroscope[rivals]"',
-    "stochtree": 'pip install "heteroscope[rivals]"',
+    "quantile_forest": 'pip install "heteroscope[quantile-forest]"',
+    "stochtree": 'pip install "heteroscope[stochtree]"',
     "tabicl": 'pip install "heteroscope[tabicl]"',
     "tabpfn": 'pip install "heteroscope[tabpfn]"',
     "treeffuser": 'pip install "heteroscope[treeffuser]" && pip install --no-deps treeffuser',
-    "xgboost_distribution": 'pip install "heteroscope[rivals]"',
+    "xgboost_distribution": 'pip install "heteroscope[xgboost-distribution]"',
 }
 #: Levels of the rivals that predict quantiles: every twentieth, and both ends.
 LEVELS = (0.01, *(k / 20 for k in range(1, 20)), 0.99)

@@ -28,7 +28,7 @@ from heteroscope.core import (
     write_sealed_arrays,
 )
 from heteroscope.data.rows import Rows
-from heteroscope.data.scaling import ROUNDING, Scaling
+from heteroscope.data.scaling import ROUNDING, SCALING_PARTS, Scaling
 from heteroscope.data.streams.stream import Block, Stream, read_checked
 
 HELD_ROWS = 65_536  # most rows held out: the NLL's standard error is then a few thousandths, and they fit in memory
@@ -173,8 +173,8 @@ def _scaling(moments: Moments, stream: Stream) -> Scaling:
             "check which column it is"
         )
     scale = np.where(varies, spread, 1.0)
-    ranges = (part[:-1].astype(np.float64) for part in (moments.low, moments.high))
-    return Scaling(moments.mean[:-1], scale[:-1], float(moments.mean[-1]), float(scale[-1]), *ranges)
+    low, high = (part[:-1].astype(np.float64) for part in (moments.low, moments.high))
+    return Scaling(moments.mean[:-1], scale[:-1], float(moments.mean[-1]), float(scale[-1]), low, high)
 
 
 def _rows(tables: list[np.ndarray], width: int) -> Rows:
@@ -185,7 +185,7 @@ def _rows(tables: list[np.ndarray], width: int) -> Rows:
 
 def _write(path: Path, identity: Identity, found: Survey) -> None:
     """Write a survey and its identity to a file."""
-    arrays = {f"scaling_{name}": np.asarray(value) for name, value in found.scaling._asdict().items()}
+    arrays = {f"scaling_{name}": np.asarray(getattr(found.scaling, name)) for name in SCALING_PARTS}
     for name, rows in (("sample", found.sample), ("held", found.held)):
         arrays |= {f"{name}_x": rows.x, f"{name}_y": rows.y}
     make_folder(path.parent)
@@ -203,7 +203,7 @@ def _kept(path: Path, wanted: Identity, training: list[Block]) -> Survey | None:
         return None
     if not same_identity(content["identity"], wanted):
         return None
-    found: dict[str, Any] = {name: stored[f"scaling_{name}"] for name in Scaling._fields}
+    found: dict[str, Any] = {name: stored[f"scaling_{name}"] for name in SCALING_PARTS}
     scaling = Scaling(**found | {name: float(found[name]) for name in ("y_centre", "y_scale")})
     sample, held = (
         Rows(stored[f"{name}_x"], stored[f"{name}_y"], np.ones(len(stored[f"{name}_y"]))) for name in ("sample", "held")

