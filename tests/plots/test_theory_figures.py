@@ -33,7 +33,7 @@ def test_each_set_has_a_line_with_its_regret_and_its_steps(tmp_path):
     figure = search_regret_figure(FOUND, aims=(0.02, 0.25))
     left, right = figure.axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["sine", "yacht"]
-    assert [text.get_text() for text in left.get_legend().get_texts()] == ["theory", "random"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["theory", "random"]
     theory, random = (line.get_xdata() for line in right.lines)
     np.testing.assert_allclose([*theory, *random], [0.2, 0.3, 0.2, 0.31])
     regrets = [bars.lines[0].get_xdata() for bars in left.containers]

@@ -31,7 +31,7 @@ def search_regret_figure(found: pd.DataFrame, aims: tuple[float, float]) -> Figu
     if not methods or len(methods) > len(_STYLES):
         raise InputError(f"one or two searches can be drawn, got {len(methods)}")
     with house_style():
-        figure = new_figure(7.4, 0.9 + 0.21 * len(sets))
+        figure = new_figure(7.4, 1.2 + 0.21 * len(sets))
         left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
         for method, (colour, marker), shift in zip(methods, _STYLES, (-0.12, 0.12), strict=False):
             own = found[found["method"] == method].set_index("set").reindex(sets)
@@ -56,5 +56,5 @@ def search_regret_figure(found: pd.DataFrame, aims: tuple[float, float]) -> Figu
         left.set_ylim(len(sets) - 0.4, -0.6)
         left.set(xlabel="NLL minus that of the default search, nats")
         right.set(xlabel="steps of the search, of the default's")
-        left.legend(loc="lower right", fontsize=7)
+        figure.legend(loc="outside upper center", ncols=2)
     return figure
