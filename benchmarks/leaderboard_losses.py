@@ -29,7 +29,7 @@ from heteroscope.datasets import Split
 from heteroscope.distributions import SampleForecast, frozen
 
 FITS = Path(__file__).parent / "records" / "leaderboard_losses" / "fits.csv"
-SETS = "excitation_current,medical_expenses,forest_fires,bikes_by_day,protein,communities,apartments,quake,compactiv"
+SETS = "excitation_current,medical_expenses,forest_fires,bikes_by_day,protein,communities,apartments,quake,white_wine"
 N_LEVELS = 200
 
 
@@ -77,6 +77,13 @@ def least_squares_rmse(features: np.ndarray, y: np.ndarray) -> float:
     return float(np.sqrt(np.mean((y - whole @ np.linalg.lstsq(whole, y, rcond=None)[0]) ** 2)))
 
 
+def repeated_share(name: str = "white_wine") -> float:
+    """Return the share of the test rows of split 0 whose inputs are also those of a training row."""
+    split = first_rows(datasets.splits(name, protocol="literature", n_splits=1)[0], MAX_TRAIN)
+    known = {row.tobytes() for row in split.x_train}
+    return float(np.mean([row.tobytes() in known for row in split.x_test]))
+
+
 def smooth_and_stepped() -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the RMSE of a smooth function and of one with steps, of excitation current and of apartments.
 
@@ -114,3 +121,4 @@ def main() -> None:
         f"\nRMSE of smooth functions and of steps: excitation current {current:.3f} and {current_steps:.3f}, ", end=""
     )
     print(f"apartments {apartments:.0f} and {apartments_steps:.0f}.")
+    print(f"White wine: the inputs of {100 * repeated_share():.0f} % of the test rows are those of a training row.")

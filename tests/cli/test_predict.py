@@ -100,7 +100,7 @@ def test_places_that_cannot_be(fitted, tmp_path):
     assert "lacks column 'a'" in refused("predict", folder, csv(tmp_path, table()[["town"]]))
     assert ".parquet" in refused("predict", folder, path, "--out", tmp_path / "p.txt")
     assert "the table itself" in refused("predict", folder, path, "--out", path)
-    assert "--out" in refused("predict", folder, path, "--out", "/proc/p.csv")
+    assert "/proc cannot be written to" in refused("predict", folder, path, "--out", "/proc/p.csv")
 
 
 def test_damaged_and_newer_models(fitted, tmp_path):

@@ -7,6 +7,8 @@ import sys
 import textwrap
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Thread
 
 import joblib
 import numpy as np
@@ -31,13 +33,15 @@ pytestmark = [
 ]
 
 
-def sweep(after_first_tile=None, n_jobs=2):
+def sweep(at_start=None, after_first_tile=None, n_jobs=2):
     split = datasets.load("sine")
     told = []
 
     def progress(done, total):
         told.append(done)
-        if len(told) == 2 and after_first_tile:  # the first report is of what was there before
+        if len(told) == 1 and at_start:  # the report of what was there before
+            at_start()
+        if len(told) == 2 and after_first_tile:
             after_first_tile()
 
     return phase_diagram(
@@ -79,10 +83,8 @@ def dask_cluster():
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
-        yield (
-            cluster.scheduler_address,
-            lambda: os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL),
-        )
+        kill_a_worker = partial(os.kill, next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
+        yield cluster.scheduler_address, {"after_first_tile": kill_a_worker}
 
 
 RAY_HEAD = """
@@ -99,21 +101,22 @@ def ray_cluster():
         [sys.executable, "-c", textwrap.dedent(RAY_HEAD)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
-    def kill_a_worker():
-        deadline = time.monotonic() + 30  # between two tasks a worker's title is another
-        while time.monotonic() < deadline:
+    killed = []
+
+    def kill_the_first_that_trains():
+        while head.poll() is None and not killed:
             for child in psutil.Process(head.pid).children(recursive=True):
                 with suppress(psutil.NoSuchProcess):  # it has ended since
-                    if "_train_in_worker" in " ".join(child.cmdline()):
+                    if not killed and "_train_in_worker" in " ".join(child.cmdline()):
                         child.kill()
-                        return
+                        killed.append(child.pid)
             time.sleep(0.01)
-        raise AssertionError("no worker is training any more: the sweep is too short for this test")
 
     try:
-        yield head.stdout.readline().strip(), kill_a_worker
+        yield head.stdout.readline().strip(), {"at_start": Thread(target=kill_the_first_that_trains).start}
     finally:
         head.communicate(timeout=60)
+    assert killed
 
 
 @pytest.mark.timeout(600)
@@ -122,7 +125,7 @@ def test_a_cluster_gives_the_same_numbers_although_a_worker_is_killed(name, clus
     """A diagram of rows in memory, then a search over a stream: one test, since workers are slow to start."""
     diagram, searched = alone
     with cluster() as (address, kill_a_worker), use_backend(name, address):
-        assert sweep(after_first_tile=kill_a_worker).identical(diagram)
+        assert sweep(**kill_a_worker).identical(diagram)
         shared = search(stream)
     for column, values in searched.cv_results_.items():
         np.testing.assert_array_equal(shared.cv_results_[column], values)

@@ -71,7 +71,7 @@ def diagnose(
     written: then its own held-out rows are shown, and with --table what drives its mean and its std.
     """
     if report is not None:
-        refuse_unwritable(report)
+        refuse_unwritable(report, "--report")
     if forecasts.is_dir():
         options = {
             **columns,

@@ -138,7 +138,7 @@ def fit(
 
     refuse_unwritable(check_destination(out))
     if report is not None:
-        refuse_unwritable(report)
+        refuse_unwritable(report, "--report")
     given["verbose"] = verbosity(quiet)
     if is_stream(table):
         for_tables = [*options.given(), *(["cv"] if "cv" in given else [])]

@@ -99,7 +99,7 @@ def map_(
     out = out or Path(f"{Path(data).stem}-map")
     refuse_unwritable(out / "diagram.zarr")
     if report is not None:
-        refuse_unwritable(report)
+        refuse_unwritable(report, "--report")
     from heteroscope.diagrams import phase_diagram
     from heteroscope.plots import diagram_array, save_figure, schematic
     from heteroscope.training import use_backend

@@ -50,7 +50,7 @@ def write_text(text: str, path: Path) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
-def refuse_unwritable(path: Path) -> None:
+def refuse_unwritable(path: Path, option: str = "--out") -> None:
     """Raise an error if `path` cannot be written, so that no work is lost at its end."""
     parent = path.resolve().parent
     while not parent.exists():
@@ -60,4 +60,4 @@ def refuse_unwritable(path: Path) -> None:
             pass
     except OSError as error:
         reason = "is a file" if parent.is_file() else f"cannot be written to ({error.strerror})"
-        raise InputError(f"{parent} {reason}: name another place") from error
+        raise InputError(f"{parent} {reason}: name another place with {option}") from error

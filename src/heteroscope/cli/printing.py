@@ -158,7 +158,8 @@ def print_exhibits(exhibits: "Mapping[str, Exhibit]", workspace: "Workspace") ->
         table.add_row(name, exhibit.source, exhibit.title, _duration(record["seconds"]) if record else "")
     table.add_row("all", "", "all of the above; shared parts are computed once", "", style="bold")
     _console().print(table)
-    click.echo("Time taken: for results that are in the folder; it includes parts shared with other results.")
+    caption = "Time taken: for results that are in the folder; it includes parts shared with other results."
+    click.echo(textwrap.fill(caption, terminal_width()))
 
 
 def _print_table(title: str, columns: list[str], rows: Mapping[str, list[str]], width: int = 110) -> None:

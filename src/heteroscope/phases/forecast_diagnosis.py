@@ -183,7 +183,8 @@ def _whether_real(judged: JudgedForecasts) -> str:
             f"{verdict.over_homoskedastic.nats:.3g} ± {verdict.over_homoskedastic.error:.2g} nats per row."
         )
     if phase in (Phase.S, Phase.U_II):
-        return "Is the std real or memorised? It holds on new rows, but one constant std would do as well there."
+        as_well = "better" if verdict.over_homoskedastic.clearly_negative else "as well"
+        return f"Is the std real or memorised? It holds on new rows, but one constant std would do {as_well} there."
     if knows_training:
         return "Is the std real or memorised? Neither: it is wrong on training rows and on new ones alike."
     return "Whether the std was memorised or never right, only forecasts of the training rows can tell."

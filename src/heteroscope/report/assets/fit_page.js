@@ -40,13 +40,21 @@ function table(head, rows) {
 
 const list = (lines) => html("ul", { class: "plain-list" }, ...lines.map((line) => html("li", {}, line)));
 
+// The table of scores, and for narrow screens the same with one row for each score.
+function scoreTables(scores) {
+  const [head, ...rows] = [scores[0].map((name) => name.replace("^2", "²")), ...scores.slice(1)];
+  const names = [head[0], "these", "one std", "constant"];
+  const turned = head.slice(1).map((name, k) => [name, ...rows.map((row) => row[k + 1])]);
+  return [table(head, rows), table(names, turned)].map((part, k) => html("div", { class: k ? "narrow-only" : "wide-only" }, part));
+}
+
 function addVerdict() {
   const { trust, answer, why, scores, advice, networks, phase } = DATA.verdict;
   const [colour, glyph] = TRUST[trust];
   const box = html("div", { class: "verdict", style: `--trust: ${colour}` },
     html("p", { class: "answer" }, html("span", { class: "glyph", "aria-hidden": "true" }, glyph), html("span", {}, answer)),
     html("p", {}, why.join(" ")),
-    ...(scores.length ? [table(scores[0].map((name) => name.replace("^2", "²")), scores.slice(1))] : []),
+    ...(scores.length ? scoreTables(scores) : []),
     html("p", {}, html("strong", {}, "What to do: "), advice.join(" ")));
   addSection("verdict", "Verdict", "", box);
   const badge = html("span", { class: "badge", style: `--phase: ${DATA.phases[phase].colour}` }, phaseName(phase));
