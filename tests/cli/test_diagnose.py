@@ -72,6 +72,15 @@ def test_a_fitted_model_is_shown_again_and_explained_on_a_table(fitted, tmp_path
     assert "town" in (tmp_path / "fit.html").read_text()
 
 
+def test_a_table_is_read_as_the_options_say(tmp_path):
+    true = pd.DataFrame({"y": Y, "m": MEAN, "s": STD}).round(3)
+    true.to_csv(tmp_path / "f.csv", index=False, decimal=",")
+    words = ["diagnose", tmp_path / "f.csv", "--target", "y", "--mean", "m", "--std", "s"]
+    result = run(*words, "--decimal", ",")
+    assert result.exit_code == 0, result.output
+    assert "holds no numbers" in run(*words).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -9,7 +9,7 @@ import click
 from heteroscope.cli.one_line_errors import OneLineCommand
 from heteroscope.cli.output_files import refuse_unwritable
 from heteroscope.cli.printing import print_diagnosis, terminal_width, until_reader_leaves
-from heteroscope.cli.table_features import named_features, read_user_table
+from heteroscope.cli.table_features import named_features, read_user_table, reading_options
 from heteroscope.core import InputError, Parameter, TableError, printable, refuse_misplaced
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ _COLUMN_OPTIONS = ("mean", "std", "lower", "upper")
 @click.option("--table", type=click.Path(path_type=Path), help="For a model folder: rows on which to explain it.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page with the evidence to this .html file.")
 @click.option("--title", help="Title of the page.")
+@reading_options
 def diagnose(
     forecasts: Path,
     target: str | None,
@@ -61,6 +62,9 @@ def diagnose(
     report: Path | None,
     title: str | None,
     quiet: bool,
+    decimal: str | None,
+    thousands: str | None,
+    sheet: str | None,
     **columns: str | None,
 ) -> None:
     """Judge FORECASTS of new rows: can they be trusted, and is their std real or memorised?
@@ -72,6 +76,7 @@ def diagnose(
     """
     if report is not None:
         refuse_unwritable(report, "--report")
+    reading = {"decimal": decimal, "thousands": thousands, "sheet": sheet}
     if forecasts.is_dir():
         options = {
             **columns,
@@ -83,7 +88,7 @@ def diagnose(
         }
         given = [Parameter(name) for name, value in options.items() if value]
         refuse_misplaced(given, "a table of forecasts", f"for {forecasts}, which is a model folder")
-        _diagnose_model(forecasts, table, report, title)
+        _diagnose_model(forecasts, table, reading, report, title)
         return
     if table is not None:
         raise InputError(f"--table is for a model folder, and {forecasts} is not one: leave it out")
@@ -95,9 +100,9 @@ def diagnose(
     levels = _quantile_columns(quantiles)
     training = {name: column for name, column in named.items() if name != "sample_weight"}
     found = diagnose_forecasts(
-        **_forecast(forecasts, named, levels, samples),
+        **_forecast(forecasts, reading, named, levels, samples),
         coverage=coverage,
-        train=None if train is None else _forecast(train, training, levels, samples),
+        train=None if train is None else _forecast(train, reading, training, levels, samples),
         target_name=target,
     )
     if report is not None:
@@ -107,9 +112,10 @@ def diagnose(
         _say_where(report)
 
 
-def _diagnose_model(folder: Path, table: Path | None, report: Path | None, title: str | None) -> None:
+def _diagnose_model(
+    folder: Path, table: Path | None, reading: Mapping[str, str | None], report: Path | None, title: str | None
+) -> None:
     """Print the diagnosis of a fitted model, and write its report."""
-    from heteroscope.data import read_table
     from heteroscope.model_files import load_bundle
 
     bundle = load_bundle(folder)
@@ -121,7 +127,7 @@ def _diagnose_model(folder: Path, table: Path | None, report: Path | None, title
     if table is not None:
         if bundle.encoder is None:
             raise InputError(f"{folder} was not fitted to a table file: use `model.report(path, X, y)` in Python")
-        frame = read_table(table, text=bundle.encoder.text_columns)
+        frame = read_user_table(table, reading, bundle.encoder.text_columns)
     if report is not None:
         write_model_report(bundle.model, bundle.encoder, frame, report, title)
     with until_reader_leaves():
@@ -165,10 +171,14 @@ def _quantile_columns(quantiles: Sequence[str]) -> dict[float, str]:
 
 
 def _forecast(
-    path: Path, columns: Mapping[str, str], quantiles: Mapping[float, str], samples: str | None
+    path: Path,
+    reading: Mapping[str, str | None],
+    columns: Mapping[str, str],
+    quantiles: Mapping[float, str],
+    samples: str | None,
 ) -> dict[str, Any]:
     """Return the arguments of `heteroscope.diagnose` that columns of a table hold, by their names there."""
-    frame = read_user_table(path, {})
+    frame = read_user_table(path, reading)
     draws = [] if samples is None else [str(name) for name in frame if str(name).startswith(samples)]
     if samples is not None and not draws:
         raise InputError(f"{path} has no column that begins with {samples!r}: choose among {_names(frame)}")
