@@ -131,14 +131,14 @@ def details(tables: dict[str, pd.DataFrame]) -> str:
     Scores are mean ± standard deviation over splits; "NLL minus ours" is the mean paired difference ± standard error.
     """
     lines = [
-        "| set | method | splits | NLL | NLL minus ours | CRPS | RMSE | 90 % coverage | seconds |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| set | method | splits | NLL | NLL minus ours | CRPS | RMSE | 90 % coverage |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, table in tables.items():
         for method, row in table.iterrows():
             scores = [f"{row[score]:.3g} ± {row[f'{score}_sd']:.2g}" for score in SCORES]
             gap = "" if method == table.index[0] else f"{row['nll_difference']:+.2f} ± {row['nll_se']:.2f}"
-            cells = [scores[0], gap, *scores[1:], f"{row['interval_coverage']:.0%}", f"{row['seconds']:.0f}"]
+            cells = [scores[0], gap, *scores[1:], f"{row['interval_coverage']:.0%}"]
             lines.append(f"| {name} | {method} | {row['fits']:.0f} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

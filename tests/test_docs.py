@@ -93,7 +93,7 @@ def test_table_of_benchmarks_is_that_of_the_records(path):
     table = summary(pd.read_csv(path))
     rows = [row for row in cells("BENCHMARKS.md", path.stem) if row[1].removesuffix(", ours too") in METHODS]
     assert len(rows) == len(table.index.intersection(METHODS.values()))
-    for _, title, fits, nll, difference, crps, rmse, coverage, _ in rows:
+    for _, title, fits, nll, difference, crps, rmse, coverage in rows:
         scores = table.loc[METHODS[title.removesuffix(", ours too")]]
         assert int(fits) == scores["fits"]
         assert nll == f"{scores['nll']:.2f} ± {scores['nll_sd']:.2f}"
