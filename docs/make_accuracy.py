@@ -1,7 +1,7 @@
 """Put the records of accuracy into the tables of README.md, BENCHMARKS.md and docs/baselines.md.
 
-`python docs/make_accuracy.py` reads benchmarks/records/SET.csv, one row per fit, and rewrites the cells of the rows that
-begin with the name of a set; which rows there are, the pages say.
+`python docs/make_accuracy.py` reads benchmarks/records/SET.csv, one row per fit, and rewrites the cells of the rows
+that begin with the name of a set; which rows there are, the pages say.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,11 @@ Cells: TypeAlias = list[str]
 def main() -> None:
     """Rewrite the rows of the three pages."""
     tables = {path.stem: summary(pd.read_csv(path)) for path in sorted(RECORDS.glob("*.csv"))}
-    for page, rewrite in (("README.md", readme_row), ("BENCHMARKS.md", benchmarks_row), ("docs/baselines.md", method_row)):
+    for page, rewrite in (
+        ("README.md", readme_row),
+        ("BENCHMARKS.md", benchmarks_row),
+        ("docs/baselines.md", method_row),
+    ):
         path = ROOT / page
         path.write_text(with_rows(path.read_text(encoding="utf-8"), tables, rewrite), encoding="utf-8")
 

@@ -22,12 +22,12 @@ def rows(n, n_folds):
     ("changes", "n", "n_folds", "lengths"),
     [
         ({}, 500, 5, (0.25, 1.0)),
-        ({}, 5000, 1, HALVING_LENGTHS),
-        ({}, 4999, 1, (0.25, 1.0)),
-        ({}, 5000, 5, (0.25, 1.0)),
-        ({"kind": "grid"}, 5000, 1, (0.25, 1.0)),
-        ({"selection": "paper"}, 5000, 1, (1.0,)),
-        ({"calibrate": False}, 5000, 1, (1.0,)),
+        ({}, 100_000, 1, HALVING_LENGTHS),
+        ({}, 99_999, 1, (0.25, 1.0)),
+        ({}, 100_000, 5, (0.25, 1.0)),
+        ({"kind": "grid"}, 100_000, 1, (0.25, 1.0)),
+        ({"selection": "paper"}, 100_000, 1, (1.0,)),
+        ({"calibrate": False}, 100_000, 1, (1.0,)),
     ],
 )
 def test_lengths(changes, n, n_folds, lengths):
@@ -58,7 +58,7 @@ def test_plans_that_make_no_sense_are_refused(changes, complaint):
     [
         ({}, 500, "search_diagonal", (6, 3, 4)),
         ({"calibrate": False}, 500, "search_diagonal", (6, 3, 0)),
-        ({}, 5000, "search_by_halving", (6, 4)),
+        ({}, 100_000, "search_by_halving", (6, 4)),
         ({"kind": "grid"}, 500, "search_grid", (3,)),
         ({"kind": "theory"}, 500, "search_around", ()),
     ],

@@ -81,8 +81,8 @@ class HeteroskedasticRegressorCV(PointRegressor):
     search : {"diagonal", "grid", "theory"}, default="diagonal"
         "grid" trains all pairs of `n_coarse` values of rho and of gamma, which takes many times as long. "theory" lets
         the field theory of these rows predict a point, and trains a handful of models from there to weaker penalties,
-        with about a quarter of the steps for up to 5,000 rows; `n_fine`, `n_off_diagonal` and `n_finalists` are not
-        used.
+        with about a quarter of the steps for fewer than 100,000 rows; `n_fine`, `n_off_diagonal` and `n_finalists` are
+        not used.
     n_coarse : int, default=8
         Number of points of the first, evenly spaced line.
     n_fine : int, default=6

@@ -30,12 +30,12 @@ def search_by_halving(
 
     1. Train points of the diagonal, as `search_diagonal` does, and off it: short trainings, one model per point.
     2. Train for twice as long up to the plateau of the scores, and off the diagonal.
-    3. Train the best of these to the end, with all members.
+    3. Train the best of the second round to the end, even if it is behind: its gain may come at the end only.
 
     Each round has `n_off_diagonal` points off the diagonal whose mean penalty is the strongest that leaves the mean
     nearly its best error, or still stronger; the first round has half as many with that of the best score. If a round's
-    best point has a worse score than that of the round before, first of one member and then of all, the shorter
-    training is chosen.
+    best point has a worse score than the best before it, first of one member and then of all, the shorter training is
+    chosen.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def search_by_halving(
     first = len(points)
     diagonal = [(t, -t) for t in up_to_plateau(line, scores, SECOND_POINTS)]
     points += _sorted(search.evaluate_on_first_fold(list(dict.fromkeys(diagonal + off)), half))
-    best = _longer_if_better(search, points, best, first + search.best_by_score(points[first:]))
-    if points[best].recipe == half:
-        points += search.evaluate([points[best].logits], search.folds, full)
-        best = _longer_if_better(search, points, best, len(points) - 1)
+    longer = first + search.best_by_score(points[first:])
+    best = _longer_if_better(search, points, best, longer)
+    points += search.evaluate([points[longer].logits], search.folds, full)
+    best = _longer_if_better(search, points, best, len(points) - 1)
     points[best] = _with_all_members(search, points[best])
     near = search.within([first_member(point) for point in points], list(range(len(points))), TIE)
     return search.finish(SearchResult(points, best, (best, *(k for k in near if k != best))))
