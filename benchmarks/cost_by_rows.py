@@ -145,9 +145,9 @@ def run_one(kind: str, n_rows: str, method: str, seed: str) -> None:
     if own:
         _ours(max_steps=2).fit(x[:n], y[:n])
     model = models[method]()
-    start = _cpu_seconds()
+    start = cpu_seconds()
     model.fit(x[:n], y[:n])
-    cpu = _cpu_seconds() - start
+    cpu = cpu_seconds() - start
     if hasattr(model, "pred_dist"):
         losses = -model.pred_dist(x[n:]).logpdf(y[n:])
     else:
@@ -179,7 +179,7 @@ def _peer(name: str, n_rows: int) -> Any:
     return choose_methods([name], n_rows)[name].set_params(random_state=0)
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of its workers."""
     own = psutil.Process()
     times = [own.cpu_times(), *(child.cpu_times() for child in own.children(recursive=True))]

@@ -3,12 +3,14 @@
 import gc
 import resource
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from heteroscope.cli.output_files import WRITABLE, write_table, write_text
+from heteroscope.core import InputError
 from heteroscope.data import read_table
 
 
@@ -53,3 +55,10 @@ def test_a_text_is_whole_or_not_there(tmp_path):
     assert not any(tmp_path.iterdir())
     write_text("Zürich\n", tmp_path / "t.md")
     assert (tmp_path / "t.md").read_bytes() == "Zürich\n".encode()
+
+
+def test_a_full_temporary_folder_is_one_line(tmp_path, table, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(InputError, match="no room to put an Excel file together"):
+        write_table(table, tmp_path / "t.xlsx")
+    assert list(tmp_path.iterdir()) == []

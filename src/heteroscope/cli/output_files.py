@@ -1,6 +1,7 @@
 """Write results to files, and check before the work that they can be written."""
 
 import io
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Ends of the names of files that `write_table` writes.
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx")
+
+CELL_BYTES = 100  # at most, of a number in an Excel sheet before it is compressed
 
 
 def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
@@ -33,6 +36,7 @@ def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
         if name.endswith(".parquet"):
             frame.to_parquet(partial, index=labelled)
         elif name.endswith(".xlsx"):
+            _check_room_for_sheet(frame)
             book = io.BytesIO()  # in memory first: on a full disk the archive would fail once more when it is discarded
             frame.to_excel(book, index=labelled, engine="openpyxl")
             partial.write_bytes(book.getvalue())
@@ -42,6 +46,13 @@ def write_table(frame: "pd.DataFrame", path: Path | None) -> None:
                 frame.to_csv(partial, index=labelled, sep=separator, compression="gzip")
             else:
                 frame.to_csv(partial, index=labelled, sep=separator, compression=None)
+
+
+def _check_room_for_sheet(frame: "pd.DataFrame") -> None:
+    """Raise an error if the temporary folder, where Excel sheets are put together, is too full."""
+    folder = tempfile.gettempdir()
+    if shutil.disk_usage(folder).free < CELL_BYTES * frame.size:
+        raise InputError(f"{folder} has no room to put an Excel file together: write .csv, or set TMPDIR")
 
 
 def write_text(text: str, path: Path) -> None:
