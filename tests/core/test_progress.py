@@ -1,6 +1,8 @@
 """A section of a longer piece of work reports the progress of the whole."""
 
-from heteroscope.core.progress import progress_bar, shifted
+import pytest
+
+from heteroscope.core.progress import progress_bar, shifted, time_left
 
 
 def test_a_section_counts_on_from_what_was_finished_before():
@@ -35,3 +37,19 @@ def test_a_notebook_gets_a_bar_of_text_and_no_hint_to_install_anything(capsys, m
     shown = capsys.readouterr().err
     assert "train" in shown
     assert "ipywidgets" not in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_new", "done", "total", "left"),
+    [
+        (10.0, 25, 25, 100, "0:00:30"),
+        (10.0, 25, 75, 100, "0:00:10"),  # 50 were there before: they say nothing of the rate
+        (60.0, 50, 50, 6050, "-:--:--"),  # too early to say
+        (60.0, 0, 500, 1000, "-:--:--"),  # only what was there before
+        (60.0, 40, 40, 40, "0:00:00"),
+        (60.0, 44, 44, 40, "0:00:00"),  # plans are estimates
+        (7200.0, 50, 50, 100, "2:00:00"),
+    ],
+)
+def test_the_time_left_is_at_the_average_rate_since_the_first_report(seconds, n_new, done, total, left):
+    assert time_left(seconds, n_new, done, total) == left

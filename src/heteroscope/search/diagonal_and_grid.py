@@ -36,6 +36,7 @@ LONG_POINTS = 4  # points of the longer training up to the plateau; measured in 
 LONG_REFINEMENTS = 2  # points of the longer training around its best one
 PLATEAU = 0.97  # share of the largest gain over the first point's score at which the plateau begins
 PRECISION_FACTOR = 10**-0.5  # ratio of the precision penalties of successive off-diagonal points
+STAYING = 0.6  # planned share of the finalists' later folds: of three it is within a factor of two if 1, 2 or 3 stay
 MEMBERS_PER_FOLD = 2  # models per fold and point, if the std is scaled: the fewest that show how much members disagree
 
 
@@ -100,9 +101,9 @@ class CandidateSearch:
         self.n_planned = self.n_done + self._steps_of_finalists(steps, len(points[kept[0]].results))
 
     def _steps_of_finalists(self, steps: list[int], n_folds: int) -> int:
-        """Return about how many steps finalists need that have been trained on so many folds: half of them drop out."""
+        """Return about how many steps finalists need that have been trained on so many folds; some of them drop out."""
         following, *later = [*(len(fold.seeds) for fold in self.folds[n_folds:]), 0]
-        return int(sum(steps) * (following + sum(later) * (0.5 if self.calibrate and len(steps) > 1 else 1.0)))
+        return int(sum(steps) * (following + sum(later) * (STAYING if self.calibrate and len(steps) > 1 else 1.0)))
 
     def evaluate(self, points: Sequence[Logits], folds: Folds, recipe: Recipe) -> list[Point]:
         """Train every point on each of these folds."""
