@@ -53,6 +53,22 @@ def test_an_interrupt_ends_a_command_that_swallows_it(body):
     assert (started.returncode, error) == (INTERRUPTED, "Error: interrupted\n")
 
 
+def test_an_interrupt_that_a_library_turns_into_another_error_is_told_as_such(fitted, monkeypatch):
+    def turned(_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise RuntimeError("the pool is closed") from error
+
+    stopped = []
+    monkeypatch.setattr("heteroscope.cli.interrupts.GRACE", 1000.0)
+    monkeypatch.setattr("heteroscope.cli.one_line_errors.stop_workers", lambda: stopped.append(True))
+    monkeypatch.setattr("heteroscope.model_files.load_bundle", turned)
+    result = run("predict", fitted[1], fitted[0])
+    assert (result.exit_code, result.stderr) == (INTERRUPTED, "Error: interrupted\n")
+    assert stopped
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_is_one_line_and_leaves_no_worker(fitted, tmp_path, jobs):

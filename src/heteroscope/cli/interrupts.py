@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # exit code: 128 + the number of SIGINT, as shells have it
 GRACE = 10.0  # seconds that an interrupted command has to clean up before it is killed
+_received = threading.Event()
 
 
 @contextmanager
@@ -24,11 +25,13 @@ def interruptible() -> Iterator[None]:
     Python raises KeyboardInterrupt as usual. The process is killed if it still runs after `GRACE` seconds, or if the
     exception was raised where Python discards it. A background job, which ignores SIGINT, goes on ignoring it.
     """
+    _received.clear()
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        _received.set()
         timer = threading.Timer(GRACE, _kill_process)
         timer.daemon = True
         timer.start()
@@ -48,6 +51,11 @@ def interruptible() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.unraisablehook = previous_hook
+
+
+def was_interrupted() -> bool:
+    """Return whether Ctrl-C was pressed: a library may have turned the KeyboardInterrupt into an error of its own."""
+    return _received.is_set()
 
 
 def stop_workers() -> None:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers
+from heteroscope.cli.interrupts import INTERRUPTED, interruptible, stop_workers, was_interrupted
 from heteroscope.core import InputError, Parameter, TableError, printable
 
 _MOST_CHARACTERS = 1000  # of an error or warning
@@ -60,6 +60,9 @@ class OneLineGroup(click.Group):
                 click.echo(line, err=True)
             return error.exit_code
         except click.ClickException as error:
+            if was_interrupted():
+                stop_workers()
+                _exit_with("interrupted", INTERRUPTED)
             _exit_with(error.format_message(), error.exit_code)
         except click.Abort:
             stop_workers()
