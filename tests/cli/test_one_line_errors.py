@@ -64,7 +64,11 @@ def test_an_interrupt_that_a_library_turns_into_another_error_is_told_as_such(fi
     monkeypatch.setattr("heteroscope.cli.interrupts.GRACE", 1000.0)
     monkeypatch.setattr("heteroscope.cli.one_line_errors.stop_workers", lambda: stopped.append(True))
     monkeypatch.setattr("heteroscope.model_files.load_bundle", turned)
-    result = run("predict", fitted[1], fitted[0])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        result = run("predict", fitted[1], fitted[0])
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (result.exit_code, result.stderr) == (INTERRUPTED, "Error: interrupted\n")
     assert stopped
 
