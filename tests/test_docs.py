@@ -6,7 +6,8 @@ Tables of accuracy agree with the scores of the single fits in `benchmarks/recor
 import re
 from pathlib import Path
 
-import make_methods  # of docs/, see pyproject.toml
+import make_accuracy  # of docs/, see pyproject.toml
+import make_methods
 import make_printed
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -20,14 +21,7 @@ from heteroscope.core import defaults
 
 ROOT = Path(__file__).parents[1]
 RECORDS = sorted((ROOT / "benchmarks" / "records").glob("*.csv"))
-METHODS = {
-    "ours": "ours",
-    "MLE ensemble": "mle-ensemble",
-    "beta-NLL": "beta-nll",
-    "Gaussian process": "gp",
-    "NGBoost": "ngboost",
-    "CatBoost": "catboost",
-}
+METHODS = make_accuracy.TITLES
 # Tables of numbers outside of blocks that scripts fill: headings, and why they may stand there.
 BY_HAND = {
     "## How good is it?": "compared with the records of single fits below",

@@ -37,7 +37,7 @@ SETS = ("excitation_current", "forest_fires")
 class Scripted(RegressorMixin, BaseEstimator):
     """The training rows' mean and SD; it notes how many rows each fit had, and fails while `broken`."""
 
-    fits: list[int] = []  # noqa: RUF012
+    fits: list[int] = []  # noqa: RUF012  (counted over all instances)
     broken = False
 
     def __init__(self, factor=1.0, random_state=None):

@@ -18,12 +18,12 @@ def made_up_targets(n):
 @pytest.mark.parametrize("n", [308, 506, 1030])
 def test_they_are_those_of_the_recipe_with_the_global_generator(n):
     found = published_splits("table", made_up_targets(n))
-    before = np.random.get_state()  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002  (the recipe's generator)
     try:
-        np.random.seed(1)  # noqa: NPY002
-        wanted = [np.random.choice(range(n), n, replace=False) for _ in range(20)]  # noqa: NPY002
+        np.random.seed(1)  # noqa: NPY002  (the recipe's generator)
+        wanted = [np.random.choice(range(n), n, replace=False) for _ in range(20)]  # noqa: NPY002  (the recipe's generator)
     finally:
-        np.random.set_state(before)  # noqa: NPY002
+        np.random.set_state(before)  # noqa: NPY002  (the recipe's generator)
     assert len(found) == 20
     for (train, test), order in zip(found, wanted, strict=True):
         assert len(train) == round(0.9 * n)

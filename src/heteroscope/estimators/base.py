@@ -128,7 +128,10 @@ class GaussianRegressor(RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows, n_quantiles)
             One column per quantile, in the units of the target.
         """
-        levels = check_levels(quantiles)
+        return self._predict_levels(X, check_levels(quantiles))
+
+    def _predict_levels(self, X: Inputs, levels: Float[np.ndarray, " level"]) -> Float[np.ndarray, "point level"]:
+        """Return quantiles at these checked levels."""
         forecast = self.pred_dist(X)
         return np.column_stack([forecast.ppf(level) for level in levels])
 

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from heteroscope.core import resolve_batch_size, resolve_max_steps
 from heteroscope.data import Rows
-from heteroscope.distributions import check_levels, frozen
-from heteroscope.distributions import quantiles as quantiles_of
+from heteroscope.distributions import frozen, quantiles
 from heteroscope.estimators.base import Inputs
 from heteroscope.estimators.fitted_fields import NETWORK_FIELDS, FieldKind, FittedFields
 from heteroscope.estimators.sampled_rows import SampledRows
@@ -149,25 +148,11 @@ class PointRegressor(StreamRegressor):
         ensemble = self.ensemble()
         return frozen(mean, std, ensemble.df, ensemble.lognormal)
 
-    def predict_quantiles(self, X: Inputs, quantiles: ArrayLike) -> Float[np.ndarray, "point quantile"]:
-        """Predict quantiles of each row's target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features) or Stream
-            The rows.
-        quantiles : float or array-like of float
-            Probabilities, strictly between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_quantiles)
-            One column per quantile, in the units of the target.
-        """
-        levels = check_levels(quantiles)
+    def _predict_levels(self, X: Inputs, levels: Float[np.ndarray, " level"]) -> Float[np.ndarray, "point level"]:
+        """Return quantiles as a model in a folder computes them, to the last bit."""
         mean, std = self.predict(X, return_std=True)
         ensemble = self.ensemble()
-        return quantiles_of(mean, std, ensemble.df, levels, ensemble.lognormal)
+        return quantiles(mean, std, ensemble.df, levels, ensemble.lognormal)
 
     def _combine(self, x: Float[np.ndarray, "point feature"]) -> Prediction:
         """Return mean and variance of the mixture of all members, within their bounds and with the std scaled."""
